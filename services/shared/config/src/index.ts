@@ -1,0 +1,12 @@
+export { describeConfig } from "./describe-config.ts";
+export { bool, type Field, type FieldOptions, int, list, oneOf, secret, string } from "./field.ts";
+export {
+  type Config,
+  type ConfigSchema,
+  type Environment,
+  fieldsOf,
+  type LoadedConfig,
+  loadConfig,
+  type Variants,
+  variants,
+} from "./load-config.ts";
