@@ -1,6 +1,4 @@
-import type { Resources } from "./resources.ts";
-
-export type { Resources } from "./resources.ts";
+export { createResources, type Resources } from "./resources.ts";
+export { run } from "./run.ts";
 export { type ClockSources, createClock, systemTimers, type TimerHandle, type Timers } from "./time.ts";
-export declare function createResources(): Resources & AsyncDisposable;
-export declare function run(start: (resources: Resources) => Promise<void>): Promise<void>;
+export { createVirtualTime, type VirtualTime } from "./virtual-time.ts";

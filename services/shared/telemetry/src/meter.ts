@@ -11,12 +11,13 @@ export interface Gauge {
   set(value: number, labels?: Labels): void;
 }
 export interface InstrumentOptions {
-  /** Prometheus name with its unit last, for example `jobs_duration_seconds`. Asking twice gives the same instrument. */
+  /** Prometheus name with its unit last, for example `job_duration_seconds`. Asking twice gives the same instrument. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
 }
 export interface HistogramOptions extends InstrumentOptions {
+  /** Upper bounds; unless told, seconds from a millisecond to a minute. */
   readonly buckets?: readonly number[];
 }
 
