@@ -92,4 +92,9 @@ export interface RankingRecord {
   readonly supersededBy: readonly string[];
   /** For observations: the raw units they are drawn from. */
   readonly sourceUnitIds: readonly string[];
+  /** Carried to the results; ranking does not read them. */
+  readonly chunkId: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** cl100k tokens of the text. */
+  readonly tokenCount: number;
 }

@@ -10,6 +10,7 @@ describe("splitSentences", () => {
     ["It costs 3.50 in v1.2.3. Fine.", ["It costs 3.50 in v1.2.3.", "Fine."]],
     ["See example.com. It works.", ["See example.com.", "It works."]],
     ["J. K. Rowling wrote it. I take vitamin C. It helps.", ["J. K. Rowling wrote it.", "I take vitamin C.", "It helps."]],
+    ["I met J.K. Rowling in the U.S.A. It rained.", ["I met J.K. Rowling in the U.S.A.", "It rained."]],
     ["Well... maybe. Hmm... Yes.", ["Well... maybe.", "Hmm...", "Yes."]],
     ['"Stop!" he said. "Why?" She left.', ['"Stop!" he said.', '"Why?"', "She left."]],
     ["Fruit, e.g. apples, etc. are here.", ["Fruit, e.g. apples, etc. are here."]],

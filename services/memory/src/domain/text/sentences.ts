@@ -58,7 +58,7 @@ function periodEnds(text: string, start: number, at: number, next: string): bool
   if (/^(?:\d{1,3}|\p{L})$/u.test(word) && text.slice(start, at - word.length).trim() === "")
     return opensNext && !/^\d/.test(word);
   // Initials: "J. K. Rowling", but "vitamin C. It helps".
-  if (/^\p{Lu}$/u.test(word)) return opensNext;
+  if (/^(?:\p{Lu}\.)*\p{Lu}$/u.test(word)) return opensNext;
   return true;
 }
 

@@ -84,9 +84,12 @@ export function weekendAt(step: string, { today }: Setting): DayRange {
   return weekend(today, /coming/i.test(step) ? 0 : offsetOf(step));
 }
 
-/** "the weekend" without more: the latest or the next one, the running one included. */
+/** "the weekend" without more: by tense the latest or the next, the running one included; else the nearer one. */
 export function openWeekend({ today, tense }: Setting): DayRange {
-  return weekend(today, tense === "past" && weekdayOf(today) < 5 ? -1 : 0);
+  const weekday = weekdayOf(today);
+  const isRunning = weekday >= 5;
+  const isNearBack = tense === "open" && weekday <= 2;
+  return weekend(today, !isRunning && (tense === "past" || isNearBack) ? -1 : 0);
 }
 
 function weekend(today: Day, offset: number): DayRange {

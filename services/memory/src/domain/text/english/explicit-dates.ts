@@ -48,3 +48,8 @@ function chrono(): typeof Chrono {
   loaded ??= require("chrono-node/en") as typeof Chrono;
   return loaded;
 }
+
+/** Loads the date parser ahead of its first use. */
+export function loadExplicitDates(): void {
+  chrono();
+}

@@ -127,7 +127,11 @@ const rules: readonly Rule[] = [
   {
     pattern: words(`(?:the )?(?:(?<century>1[89]|20)(?<full>\\d)0|['’]?(?<short>[6-9])0)['’]?s`),
     kind: "date",
-    resolve: ({ century, full, short }) => yearsOf(century ? Number(`${century}${full}0`) : 1900 + Number(short) * 10, 10),
+    resolve: ({ century, full, short }) => {
+      if (short !== undefined) return yearsOf(1900 + Number(short) * 10, 10);
+      // "the 1900s" is mostly said of the century, "the 2000s" of the decade.
+      return yearsOf(Number(`${century}${full}0`), full === "0" && century !== "20" ? 100 : 10);
+    },
   },
   { pattern: words("(?:the )?day before yesterday"), kind: "relative", resolve: (_, { today }) => oneDay(today - 2) },
   { pattern: words("(?:the )?day after tomorrow"), kind: "relative", resolve: (_, { today }) => oneDay(today + 2) },

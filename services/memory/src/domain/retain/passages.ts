@@ -1,0 +1,58 @@
+import { splitSentences } from "../text/sentences.ts";
+import { parseTurns, type Turn } from "../text/speaker.ts";
+
+/** Some sentences of one speaker that belong together: a turn of a conversation, a paragraph, or a part of a long one. */
+export interface Passage {
+  readonly turn: Turn;
+  readonly sentences: readonly string[];
+  /** Where each sentence stands in the content (for JSON: where its object starts). */
+  readonly starts: readonly number[];
+}
+
+/** About what a reader takes in as one thought. */
+const PASSAGE_SENTENCES = 5;
+/** A slightly longer turn stays whole: two uneven parts would tear it more than they help. */
+const WHOLE_PASSAGE_SENTENCES_MAX = 7;
+
+/** Splits content into passages, in order. `named` are folded names of people known to take part. */
+export function passagesOf(content: string, named: ReadonlySet<string>): Passage[] {
+  return parseTurns(content, named).flatMap((turn) => paragraphs(turn.text).flatMap((paragraph) => parts(turn, paragraph)));
+}
+
+interface Paragraph {
+  readonly text: string;
+  readonly start: number;
+}
+
+function paragraphs(text: string): Paragraph[] {
+  const found: Paragraph[] = [];
+  let start = 0;
+  for (const gap of text.matchAll(/\n[^\S\n]*\n\s*/g)) {
+    found.push({ text: text.slice(start, gap.index), start });
+    start = gap.index + gap[0].length;
+  }
+  found.push({ text: text.slice(start), start });
+  return found;
+}
+
+function parts(turn: Turn, paragraph: Paragraph): Passage[] {
+  const sentences = splitSentences(paragraph.text);
+  const starts = sentenceStarts(turn, paragraph, sentences);
+  const count = sentences.length <= WHOLE_PASSAGE_SENTENCES_MAX ? 1 : Math.ceil(sentences.length / PASSAGE_SENTENCES);
+  const size = Math.ceil(sentences.length / count);
+  const passages: Passage[] = [];
+  for (let i = 0; i < sentences.length; i += size) {
+    passages.push({ turn, sentences: sentences.slice(i, i + size), starts: starts.slice(i, i + size) });
+  }
+  return passages;
+}
+
+function sentenceStarts(turn: Turn, { text, start }: Paragraph, sentences: readonly string[]): number[] {
+  if (turn.isStructured) return sentences.map(() => turn.start);
+  let from = 0;
+  return sentences.map((sentence) => {
+    const at = text.indexOf(sentence, from);
+    from = at + sentence.length;
+    return turn.start + start + at;
+  });
+}
