@@ -1,0 +1,79 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describeConfig, loadConfig } from "@memory-bank/config";
+import type { CallContext, Principal, Role } from "@memory-bank/context";
+import { createInProcessBus } from "@memory-bank/events";
+import { createClock, run } from "@memory-bank/lifecycle";
+import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
+import { MemoryInternalServiceService } from "@memory-bank/proto/memory/v1/memory";
+import { ReflectInternalServiceService } from "@memory-bank/proto/reflect/v1/reflect";
+import { WebhookInternalServiceService } from "@memory-bank/proto/webhook/v1/webhook";
+import { connect, type Rpc, serve } from "@memory-bank/rpc";
+import { lockFolder } from "@memory-bank/storage";
+import { createLogger } from "@memory-bank/telemetry";
+import { bankProcessConfig, readConfigFile } from "./config.ts";
+import { createBankService } from "./service.ts";
+import { openBankStore } from "./store/open-bank-store.ts";
+
+// The bank service alone in a process. Its events stay in the process until a bus that others share is configured.
+await run(async (resources) => {
+  const { config, warnings } = loadConfig(bankProcessConfig, process.env);
+  const log = createLogger({ level: config.logLevel }).child({ service: "bank" });
+  for (const warning of warnings) log.warn({}, warning);
+  log.info({ config: describeConfig(bankProcessConfig, config) }, "starting");
+
+  const nowUs = createClock();
+  const newId = () => crypto.randomUUID();
+  const folder = join(config.dataDir, "bank");
+  mkdirSync(folder, { recursive: true });
+  resources.use(lockFolder(folder));
+  const storage = resources.use(await openBankStore({ kind: "sqlite", file: join(folder, "bank.sqlite") }, { nowUs }));
+  const bus = resources.use(createInProcessBus({ log }));
+  const peer = (address: string) => resources.use(connect({ address, serviceToken: config.rpc.serviceToken }));
+
+  const service = createBankService({
+    storage,
+    bus,
+    log,
+    nowUs,
+    newId,
+    owners: {
+      memory: peer(config.peers.memory).client(MemoryInternalServiceService),
+      reflect: peer(config.peers.reflect).client(ReflectInternalServiceService),
+      webhook: peer(config.peers.webhook).client(WebhookInternalServiceService),
+    },
+    configFile: readConfigFile(config.bank.configFile),
+    auditRetentionDays: config.bank.auditRetentionDays,
+    providers: {
+      llm_provider: config.providers.llmProvider,
+      llm_model: config.providers.llmModel ?? config.providers.llmProvider,
+      embeddings_provider: config.providers.embeddingsProvider,
+      embeddings_model: config.providers.embeddingsModel ?? null,
+    },
+  });
+  resources.defer(() => service.stop());
+  await service.start();
+  const auth = peer(config.peers.auth).client(AuthInternalServiceService);
+  const server = resources.use(
+    await serve([service], {
+      host: config.rpc.host,
+      port: config.rpc.port,
+      serviceToken: config.rpc.serviceToken,
+      log,
+      newId,
+      verifyKey: (ctx, apiKey) => verifyKey(auth, ctx, apiKey),
+    }),
+  );
+  await service.ready();
+  server.setServing(true);
+  log.info({ port: server.port }, "serving");
+});
+
+async function verifyKey(
+  auth: Pick<Rpc<typeof AuthInternalServiceService>, "verifyKey">,
+  ctx: CallContext,
+  apiKey: string,
+): Promise<Principal> {
+  const { tenantId, keyId, role, capabilities, allowedBankIds } = await auth.verifyKey(ctx, { apiKey });
+  return { tenantId, keyId, role: role as Role, capabilities, allowedBankIds: allowedBankIds?.values ?? null };
+}
