@@ -1,0 +1,184 @@
+import type { Timers } from "@memory-bank/lifecycle";
+import type { Meter } from "@memory-bank/telemetry";
+import type { ClaimedDelivery, Settlement } from "../domain/delivery.ts";
+import type { DueLane, WebhookStore } from "../webhook-store.ts";
+import { type AttemptDeps, makeAttempt } from "./attempt.ts";
+import { createLanes } from "./lanes.ts";
+
+/** How often the store is asked for due deliveries that nobody announced: retries, and work that others left. */
+export const POLL_MS = 500;
+/** An attempt that takes longer says that its receiver is slow. */
+export const SLOW_MS = 1_000;
+/** Pause before an outcome that could not be written is written again; the attempt is over, so nothing is sent meanwhile. */
+const SETTLE_AGAIN_MS = 1_000;
+/** How long attempts may finish after a stop was asked for. */
+export const DRAIN_MS_MAX = 5_000;
+
+export interface DispatcherDeps extends AttemptDeps {
+  readonly store: WebhookStore;
+  readonly timers: Timers;
+  readonly monotonicMs: () => number;
+  /** Names this start of this process. */
+  readonly owner: string;
+  readonly meter?: Meter | undefined;
+}
+
+/** Sends what is due, as much at once as the lanes allow. */
+export interface Dispatcher {
+  start(): void;
+  /** Says that these webhooks have got deliveries, so that they need not wait for the next poll. */
+  nudge(webhookIds: readonly string[]): void;
+  /** Starts nothing more, lets attempts finish for a while, then breaks them off and gives them back. */
+  stop(): Promise<void>;
+  /** Attempts that run now. */
+  inFlight(): number;
+}
+
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { store, timers, log, monotonicMs } = deps;
+  const lanes = createLanes();
+  const attempts = new Set<Promise<void>>();
+  let polling = Promise.resolve();
+  let turning = Promise.resolve();
+  const stopping = new AbortController();
+  const breaking = new AbortController();
+  const outcomes = deps.meter?.counter({
+    name: "webhook_attempts_total",
+    help: "Attempts to deliver, by what they came to",
+    labels: ["result"],
+  });
+  let after: DueLane | null = null;
+  let isTurning = false;
+  let isTurnWanted = false;
+  let pollTimer: unknown;
+  let resumeTimer: unknown;
+
+  const poll = async () => {
+    try {
+      const due = await store.dueLanes(deps.scheduleUs(), after);
+      for (const { webhookId } of due) lanes.markReady(webhookId);
+      // Each poll looks at the next part of a long list, so that the head of the list cannot hide the rest of it.
+      after = due.at(-1) ?? null;
+      wantTurn();
+    } catch (error) {
+      log.warn({ err: error }, "due deliveries could not be read");
+    }
+    if (!stopping.signal.aborted) pollTimer = timers.setTimeout(startPoll, POLL_MS);
+  };
+  const startPoll = () => {
+    polling = poll();
+  };
+
+  // Attempts that end in one turn of the event loop are answered by one claim.
+  const wantTurn = () => {
+    if (isTurnWanted || stopping.signal.aborted) return;
+    isTurnWanted = true;
+    if (!isTurning) setImmediate(startTurn);
+  };
+  const startTurn = () => {
+    turning = turn();
+  };
+
+  const turn = async () => {
+    isTurning = true;
+    isTurnWanted = false;
+    try {
+      while (!stopping.signal.aborted && (await claimSome()));
+    } catch (error) {
+      log.warn({ err: error }, "due deliveries could not be claimed");
+    }
+    isTurning = false;
+    if (isTurnWanted) setImmediate(startTurn);
+    else resumeLater();
+  };
+
+  const claimSome = async (): Promise<boolean> => {
+    const asks = lanes.nextAsks(monotonicMs());
+    if (asks.length === 0) return false;
+    const claimed = await store.claim({ owner: deps.owner, nowUs: deps.nowUs(), dueUs: deps.scheduleUs(), lanes: asks });
+    const counts = new Map<string, number>();
+    for (const delivery of claimed) {
+      const { webhookId } = delivery.claim;
+      counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
+      startAttempt(delivery);
+    }
+    for (const { webhookId, limit } of asks) if ((counts.get(webhookId) ?? 0) < limit) lanes.drained(webhookId);
+    return true;
+  };
+
+  const resumeLater = () => {
+    timers.clearTimeout(resumeTimer);
+    const atMs = lanes.resumeAtMs(monotonicMs());
+    if (atMs !== null && !stopping.signal.aborted) resumeTimer = timers.setTimeout(wantTurn, atMs - monotonicMs());
+  };
+
+  const startAttempt = (delivery: ClaimedDelivery) => {
+    const attempt = runAttempt(delivery).finally(() => attempts.delete(attempt));
+    attempts.add(attempt);
+  };
+
+  const runAttempt = async (delivery: ClaimedDelivery): Promise<void> => {
+    const slot = lanes.begin(delivery.claim.webhookId);
+    const slowTimer = timers.setTimeout(() => lanes.slowed(slot), SLOW_MS);
+    const settlement = await settledOrStopped(delivery);
+    timers.clearTimeout(slowTimer);
+    lanes.end(slot, settlement === undefined ? "none" : settlement.status === "completed" ? "success" : "failure", monotonicMs());
+    wantTurn();
+  };
+
+  /** What the attempt came to, once it is written; `undefined` when it was broken off. */
+  const settledOrStopped = async (delivery: ClaimedDelivery): Promise<Settlement | undefined> => {
+    const { claim } = delivery;
+    const settlement = await makeAttempt(deps, delivery, breaking.signal).catch(() => undefined);
+    const isKept = await untilWritten(() =>
+      settlement === undefined ? store.release(claim, deps.scheduleUs()) : store.settle(claim, settlement),
+    );
+    const result = settlement?.status ?? "released";
+    outcomes?.add({ result });
+    log.info(
+      {
+        deliveryId: claim.deliveryId,
+        webhookId: claim.webhookId,
+        eventType: delivery.eventType,
+        result,
+        ...(settlement && settlement.status !== "completed" ? { reason: settlement.lastError } : {}),
+        ...(isKept ? {} : { isClaimLost: true }),
+      },
+      "webhook attempt",
+    );
+    return settlement;
+  };
+
+  /** A store that is briefly unable to write must not lose what a receiver has answered. False: lost to another, or to the stop. */
+  const untilWritten = async (write: () => Promise<boolean>): Promise<boolean> => {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        log.warn({ err: error }, "the outcome of an attempt could not be written");
+        if (breaking.signal.aborted) return false;
+        await new Promise<void>((resolve) => timers.setTimeout(resolve, SETTLE_AGAIN_MS));
+      }
+    }
+  };
+
+  return {
+    start() {
+      startPoll();
+    },
+    nudge(webhookIds) {
+      for (const id of webhookIds) lanes.markReady(id);
+      wantTurn();
+    },
+    async stop() {
+      stopping.abort();
+      timers.clearTimeout(pollTimer);
+      timers.clearTimeout(resumeTimer);
+      const breakTimer = timers.setTimeout(() => breaking.abort(new Error("stopping")), DRAIN_MS_MAX);
+      await Promise.all([polling, turning]); // a claim that was on its way still starts its attempts
+      await Promise.all(attempts);
+      timers.clearTimeout(breakTimer);
+    },
+    inFlight: () => lanes.inFlight(),
+  };
+}

@@ -1,0 +1,11 @@
+export { serverWebhookOf, webhookConfig } from "./config.ts";
+export { type AllowList, createAllowList } from "./domain/allow-list.ts";
+export { createTargetVault, parseVaultKey, type TargetVault } from "./domain/target-vault.ts";
+export { createDestinationGuard } from "./sender/destination-guard.ts";
+export { createHttpSender } from "./sender/http-sender.ts";
+export { createRecordingSender, type RecordingSender } from "./sender/recording-sender.ts";
+export type { Sender } from "./sender/sender.ts";
+export type { ServerWebhook } from "./server-webhook.ts";
+export { createWebhookService, type WebhookServiceDeps } from "./service.ts";
+export { openWebhookStore, type WebhookStoreConfig } from "./store/open-webhook-store.ts";
+export type { WebhookStore } from "./webhook-store.ts";
