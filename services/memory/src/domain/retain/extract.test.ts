@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { randomText, seededRandom } from "../text/random-text.ts";
-import { type ExtractionInput, extractFacts } from "./extract.ts";
+import { type ExtractionInput, extractFacts, extractionSteps } from "./extract.ts";
 
 /** Wednesday. */
 const timestampUs = Date.UTC(2026, 1, 11, 8, 45) * 1000;
@@ -139,6 +139,11 @@ describe("what is kept", () => {
     expect(second).toMatchObject({ text: "Ana stays?", chunkIndex: 1, flags: { endsWithQuestion: true } });
   });
 
+  test("verbatim: one speaker's text is read like his sentence", () => {
+    const [fact] = facts("Maria: I love tea.", { mode: "verbatim" });
+    expect(fact).toMatchObject({ text: "Maria: I love tea.", author: "Maria", type: "preference", embeddedText: "I love tea." });
+  });
+
   test("chunks: one unread fact per chunk", () => {
     const [fact] = facts("Maria runs it in 2019.", { mode: "chunks" });
     expect(fact).toMatchObject({ text: "Maria runs it in 2019.", type: "fact", entities: [], intervals: [], chunkIndex: 0 });
@@ -161,6 +166,23 @@ describe("places in the document", () => {
     ]);
     const json = JSON.stringify([{ text: "One is here." }, { text: "Two is here." }]);
     expect(facts(json, { chunkSize: 10, structuredChunkSize: 30 }).map((fact) => fact.chunkIndex)).toEqual([0, 1]);
+  });
+
+  test("a long text is read in steps", () => {
+    const input = {
+      content: "It holds. ".repeat(500),
+      context: "",
+      timestampUs,
+      mode: "concise",
+      chunkSize: 3000,
+      structuredChunkSize: 3000,
+    } as const;
+    const steps = extractionSteps(input);
+    let pauses = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) pauses++;
+    expect(pauses).toBe(10);
+    expect(step.value).toEqual(extractFacts(input));
   });
 
   test("any text gives the same ordered facts twice, each within a chunk and none without letters or digits", () => {

@@ -4,6 +4,7 @@ import { loadExplicitDates } from "../text/english/explicit-dates.ts";
 import { isFiller } from "../text/english/fact-words.ts";
 import { loadLexicon } from "../text/english/lexicon.ts";
 import { type FoundEntity, findEntities } from "../text/entities.ts";
+import { parseTurns, type Turn } from "../text/speaker.ts";
 import { type Chunk, type ChunkSizes, chunkText } from "./chunk.ts";
 import { type Passage, passagesOf } from "./passages.ts";
 import { createSentenceReader, type ItemSetting, type ReadSentence } from "./read-sentence.ts";
@@ -31,14 +32,26 @@ export interface Extraction {
  * one fact of each chunk; `chunks` the same without reading it. Text without letters or digits gives no fact.
  */
 export function extractFacts(input: ExtractionInput): Extraction {
+  const steps = extractionSteps(input);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Sentences read between two pauses: about 5 ms of work. */
+const STEP_SENTENCES = 50;
+
+/** `extractFacts` in short steps, for callers that must let others run in between: a megabyte of text takes over a second. */
+export function* extractionSteps(input: ExtractionInput): Generator<undefined, Extraction> {
   const chunks = chunkText(input.content, input);
   if (input.mode === "chunks") return { chunks, facts: chunks.filter(hasWords).map(unreadFact) };
   const people = peopleIn(input.context);
-  const passages = passagesOf(input.content, people);
-  for (const { turn } of passages) if (turn.speaker !== undefined) people.add(foldText(turn.speaker));
-  const setting = { people, timestampUs: input.timestampUs };
-  const facts = input.mode === "verbatim" ? verbatimFacts(chunks, setting) : sentenceFacts(input, chunks, passages, setting);
-  return { chunks, facts };
+  if (input.mode === "verbatim")
+    return { chunks, facts: yield* verbatimFacts(chunks, { people, timestampUs: input.timestampUs }) };
+  const turns = parseTurns(input.content, people);
+  for (const { speaker } of turns) if (speaker !== undefined) people.add(foldText(speaker));
+  return { chunks, facts: yield* sentenceFacts(input, chunks, turns, { people, timestampUs: input.timestampUs }) };
 }
 
 /** Loads what extraction otherwise loads with its first name and first date (about 350 ms together). */
@@ -47,56 +60,98 @@ export function warmExtraction(): void {
   loadExplicitDates();
 }
 
-function sentenceFacts(
+function* sentenceFacts(
   input: ExtractionInput,
   chunks: readonly Chunk[],
-  passages: readonly Passage[],
+  turns: readonly Turn[],
   setting: ItemSetting,
-): ExtractedFact[] {
+): Generator<undefined, ExtractedFact[]> {
   const read = createSentenceReader(setting);
   const isPerson = (name: string): boolean => [...setting.people].some((person) => person.startsWith(foldText(name)));
-  const candidates = passages.flatMap((passage, passageIndex) =>
-    passage.sentences
-      .map((text, sentenceIndex) => ({ passage, passageIndex, text, sentenceIndex }))
-      .filter(hasWords)
-      .map((candidate) => ({ ...candidate, isFiller: input.mode !== "verbose" && isFiller(candidate.text, isPerson) })),
-  );
-  const informative = candidates.filter((candidate) => !candidate.isFiller);
-  // An item is never lost: where all is politeness its longest sentence stays, where only a label has letters the whole text.
-  const kept = informative.length > 0 ? informative : candidates.toSorted((a, b) => b.text.length - a.text.length).slice(0, 1);
-  if (kept.length === 0) return hasWords({ text: input.content }) ? chunks.filter(hasWords).map(unreadFact) : [];
   const facts: ExtractedFact[] = [];
-  let chunkIndex = 0;
-  for (const { passage, passageIndex, text, sentenceIndex } of kept) {
-    const start = passage.starts[sentenceIndex]!;
-    while (chunkIndex + 1 < chunks.length && chunks[chunkIndex + 1]!.start <= start) chunkIndex++;
-    const { isEffect, ...fact } = read(text, passage.turn);
-    const cause = facts.length - 1;
-    const causedBy = isEffect && facts[cause]?.passageIndex === passageIndex ? [cause] : [];
-    facts.push({ ...fact, chunkIndex, passageIndex, sentenceIndex, causedBy });
+  let longestFiller: Sentence | undefined;
+  let seen = 0;
+  for (const sentence of sentencesOf(turns)) {
+    if (++seen % STEP_SENTENCES === 0) yield;
+    if (!hasWords(sentence)) continue;
+    if (input.mode !== "verbose" && isFiller(sentence.text, isPerson)) {
+      if (sentence.text.length > (longestFiller?.text.length ?? 0)) longestFiller = sentence;
+      continue;
+    }
+    facts.push(factOf(sentence, read(sentence.text, sentence.passage.turn), facts, chunks));
+  }
+  if (facts.length > 0) return facts;
+  // An item is never lost: where all is politeness its longest sentence stays, where only a label has letters the whole text.
+  if (longestFiller) return [factOf(longestFiller, read(longestFiller.text, longestFiller.passage.turn), [], chunks)];
+  return chunks.filter(hasWords).map(unreadFact);
+}
+
+interface Sentence {
+  readonly text: string;
+  readonly passage: Passage;
+  readonly passageIndex: number;
+  readonly sentenceIndex: number;
+}
+
+function* sentencesOf(turns: readonly Turn[]): Generator<Sentence, void> {
+  let passageIndex = 0;
+  for (const passage of passagesOf(turns)) {
+    for (const [sentenceIndex, text] of passage.sentences.entries()) yield { text, passage, passageIndex, sentenceIndex };
+    passageIndex++;
+  }
+}
+
+function factOf(
+  { passage, passageIndex, sentenceIndex }: Sentence,
+  { isEffect, ...read }: ReadSentence,
+  earlier: readonly ExtractedFact[],
+  chunks: readonly Chunk[],
+): ExtractedFact {
+  const previous = earlier.at(-1);
+  const causedBy = isEffect && previous?.passageIndex === passageIndex ? [earlier.length - 1] : [];
+  return {
+    ...read,
+    chunkIndex: chunkAt(chunks, passage.starts[sentenceIndex]!, previous?.chunkIndex ?? 0),
+    passageIndex,
+    sentenceIndex,
+    causedBy,
+  };
+}
+
+/** The chunk that holds an offset, at or after chunk `from`. */
+function chunkAt(chunks: readonly Chunk[], start: number, from: number): number {
+  let index = from;
+  while (index + 1 < chunks.length && chunks[index + 1]!.start <= start) index++;
+  return index;
+}
+
+/** One fact per chunk; its sentences only supply entities, times and flags. */
+function* verbatimFacts(chunks: readonly Chunk[], setting: ItemSetting): Generator<undefined, ExtractedFact[]> {
+  const read = createSentenceReader(setting);
+  const facts: ExtractedFact[] = [];
+  for (const chunk of chunks.filter(hasWords)) {
+    const sentences: ReadSentence[] = [];
+    for (const { turn, sentences: texts } of passagesOf(parseTurns(chunk.text, setting.people))) {
+      for (const text of texts) if (hasWords({ text })) sentences.push(read(text, turn));
+    }
+    facts.push({ ...merged(chunk.text, sentences), ...placeOf(chunk, facts.length) });
+    yield;
   }
   return facts;
 }
 
-/** One fact per chunk; its sentences only supply entities, times and flags. */
-function verbatimFacts(chunks: readonly Chunk[], setting: ItemSetting): ExtractedFact[] {
-  const read = createSentenceReader(setting);
-  return chunks.filter(hasWords).map((chunk, index) => {
-    const passages = passagesOf(chunk.text, setting.people);
-    const sentences = passages.flatMap(({ turn, sentences }) =>
-      sentences.filter((text) => hasWords({ text })).map((text) => read(text, turn)),
-    );
-    return { ...merged(chunk.text, sentences), ...placeOf(chunk, index) };
-  });
-}
-
+/** What all sentences agree on holds for the whole; a text of one speaker is embedded without its label. */
 function merged(text: string, sentences: readonly ReadSentence[]): Omit<ExtractedFact, keyof ReturnType<typeof placeOf>> {
   const entities = new Map(sentences.flatMap((sentence) => sentence.entities).map((entity) => [foldText(entity.name), entity]));
   const dated = sentences.find((sentence) => sentence.occurredStartUs !== undefined);
   const flags = sentences.map((sentence) => sentence.flags);
+  const author = agreed(sentences.map((sentence) => sentence.author));
+  const subject = agreed(sentences.map((sentence) => sentence.subject));
   return {
     text,
-    type: sentences.every((sentence) => sentence.type === "experience") ? "experience" : "world",
+    type: agreed(sentences.map((sentence) => sentence.type)) ?? "world",
+    ...(author !== undefined && { author }),
+    ...(subject !== undefined && { subject }),
     entities: [...entities.values()],
     ...(dated && { occurredStartUs: dated.occurredStartUs!, occurredEndUs: dated.occurredEndUs! }),
     intervals: sentences.flatMap((sentence) => sentence.intervals),
@@ -105,10 +160,15 @@ function merged(text: string, sentences: readonly ReadSentence[]): Omit<Extracte
       containsQuestion: flags.some((flag) => flag.containsQuestion),
       hasTimeExpression: flags.some((flag) => flag.hasTimeExpression),
       hasPlace: flags.some((flag) => flag.hasPlace),
-      nameCount: Math.min(2, Math.max(0, ...flags.map((flag) => flag.nameCount))),
+      nameCount: Math.max(0, ...flags.map((flag) => flag.nameCount)),
     },
-    embeddedText: text,
+    embeddedText:
+      author === undefined && sentences.length !== 1 ? text : sentences.map((sentence) => sentence.embeddedText).join(" "),
   };
+}
+
+function agreed<T>(values: readonly T[]): T | undefined {
+  return values.every((value) => value === values[0]) ? values[0] : undefined;
 }
 
 function unreadFact(chunk: Chunk, index: number): ExtractedFact {

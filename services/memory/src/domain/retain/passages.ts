@@ -1,5 +1,5 @@
 import { splitSentences } from "../text/sentences.ts";
-import { parseTurns, type Turn } from "../text/speaker.ts";
+import type { Turn } from "../text/speaker.ts";
 
 /** Some sentences of one speaker that belong together: a turn of a conversation, a paragraph, or a part of a long one. */
 export interface Passage {
@@ -14,9 +14,9 @@ const PASSAGE_SENTENCES = 5;
 /** A slightly longer turn stays whole: two uneven parts would tear it more than they help. */
 const WHOLE_PASSAGE_SENTENCES_MAX = 7;
 
-/** Splits content into passages, in order. `named` are folded names of people known to take part. */
-export function passagesOf(content: string, named: ReadonlySet<string>): Passage[] {
-  return parseTurns(content, named).flatMap((turn) => paragraphs(turn.text).flatMap((paragraph) => parts(turn, paragraph)));
+/** The passages of the turns, in order, split as they are asked for: a long text is never split in one go. */
+export function* passagesOf(turns: readonly Turn[]): Generator<Passage, void> {
+  for (const turn of turns) for (const paragraph of paragraphs(turn.text)) yield* parts(turn, paragraph);
 }
 
 interface Paragraph {
@@ -24,15 +24,13 @@ interface Paragraph {
   readonly start: number;
 }
 
-function paragraphs(text: string): Paragraph[] {
-  const found: Paragraph[] = [];
+function* paragraphs(text: string): Generator<Paragraph, void> {
   let start = 0;
   for (const gap of text.matchAll(/\n[^\S\n]*\n\s*/g)) {
-    found.push({ text: text.slice(start, gap.index), start });
+    yield { text: text.slice(start, gap.index), start };
     start = gap.index + gap[0].length;
   }
-  found.push({ text: text.slice(start), start });
-  return found;
+  yield { text: text.slice(start), start };
 }
 
 function parts(turn: Turn, paragraph: Paragraph): Passage[] {
