@@ -10,3 +10,4 @@ export {
   type Variants,
   variants,
 } from "./load-config.ts";
+export { loadOrCreateSecretFile } from "./secret-file.ts";
