@@ -81,7 +81,7 @@ export interface CreateApiKeyRequest {
   expiresInDays?:
     | number
     | undefined;
-  /** Absent: every bank that the creator may use. */
+  /** Absent: every bank of the tenant, which a creator restricted to banks may not give. */
   allowedBankIds?:
     | StringList
     | undefined;
@@ -107,7 +107,7 @@ export interface CreateScopedApiKeyRequest {
 export interface ListApiKeysRequest {
   /** active, revoked or all; empty means active. */
   status: string;
-  /** Most keys in the answer. */
+  /** Most keys in the answer; more than 500 counts as 500. */
   limit: number;
   /** Keys to skip. */
   offset: number;
@@ -133,7 +133,7 @@ export interface RevokeApiKeyRequest {
 
 /** What a revocation ended. */
 export interface RevokeApiKeyResponse {
-  /** The key and all descendants that stopped working. */
+  /** The key and the descendants that stopped working; at most 10,000 are named, all are ended. */
   revokedKeyIds: string[];
 }
 
