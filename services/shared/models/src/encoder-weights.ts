@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Vocabulary } from "./sentence-pieces.ts";
@@ -96,7 +96,9 @@ export async function loadEncoderWeights(): Promise<EncoderWeights> {
     });
     return matrix;
   };
-  const norm = (name: string): Norm => ({ scale: read(`${name}/layer_norm_scale`), bias: read(`${name}/layer_norm_bias`) });
+  // What is not copied into the memory is copied here, so that nothing holds on to the tensors as they were read.
+  const keep = (name: string): Float32Array => read(name).slice();
+  const norm = (name: string): Norm => ({ scale: keep(`${name}/layer_norm_scale`), bias: keep(`${name}/layer_norm_bias`) });
   const layer = (index: 0 | 1, width: number): Layer => {
     const at = `Layer_${index}/TransformerLayer`;
     const projection = (name: string): Dense =>
@@ -126,7 +128,7 @@ export async function loadEncoderWeights(): Promise<EncoderWeights> {
     layers,
     output,
     areas,
-    pieces: read("/Embeddings_en"),
+    pieces: keep("/Embeddings_en"),
     positions: positionSignal(read("TimingSignal/ExpandDims_1")),
   };
 }
@@ -165,19 +167,23 @@ interface ModelFile {
   }[];
 }
 
-/** Reads all tensors; each is then asked for by a part of its name that no other tensor has. */
+/** Reads all tensors; each is then asked for by a part of its name that no other tensor has. What it gives is a view of all. */
 async function readTensors(): Promise<(namePart: string) => Float32Array> {
   const folder = modelFolder();
   const model = JSON.parse(await readFile(join(folder, "model.json"), "utf8")) as ModelFile;
   const found = new Map<string, Float32Array>();
-  for (const group of model.weightsManifest) {
-    const { buffer, byteOffset } = Buffer.concat(await Promise.all(group.paths.map((path) => readFile(join(folder, path)))));
-    let start = byteOffset;
-    for (const { name, shape } of group.weights) {
-      // Every tensor of this model has numbers of four bytes. The integer ones hold shapes, which nobody asks for.
-      const end = start + shape.reduce((product, size) => product * size, 4);
-      found.set(name, new Float32Array(buffer.slice(start, end)));
-      start = end;
+  for (const { paths, weights } of model.weightsManifest) {
+    // Every tensor of this model has numbers of four bytes. The integer ones hold shapes, which nobody asks for.
+    const lengths = weights.map(({ shape }) => shape.reduce((product, size) => product * size, 1));
+    const floats = new Float32Array(lengths.reduce((sum, length) => sum + length, 0));
+    await readInto(
+      new Uint8Array(floats.buffer),
+      paths.map((path) => join(folder, path)),
+    );
+    let start = 0;
+    for (const [i, { name }] of weights.entries()) {
+      found.set(name, floats.subarray(start, start + lengths[i]!));
+      start += lengths[i]!;
     }
   }
   return (part) => {
@@ -185,6 +191,17 @@ async function readTensors(): Promise<(namePart: string) => Float32Array> {
     if (names.length !== 1) throw new Error(`The sentence model has ${names.length} tensors named like '${part}'`);
     return found.get(names[0]!)!;
   };
+}
+
+/** Fills `bytes` with the files, one after another, without holding a copy of each. */
+async function readInto(bytes: Uint8Array, files: readonly string[]): Promise<void> {
+  let filled = 0;
+  for (const file of files) {
+    await using handle = await open(file);
+    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, 0);
+    filled += bytesRead;
+  }
+  if (filled !== bytes.length) throw new Error(`The sentence model has ${filled} bytes of weights instead of ${bytes.length}`);
 }
 
 function modelFolder(): string {
