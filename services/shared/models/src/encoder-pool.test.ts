@@ -28,7 +28,7 @@ function openPool(workers: number) {
 
 const long = (id: number): number[] => [id, ...new Array<number>(127).fill(0)];
 
-describe("encoder pool", () => {
+describe("encoder pool", { timeout: 30_000 }, () => {
   test("answers in order over many batches", async () => {
     const { pool, started } = openPool(2);
     await using _ = pool;

@@ -31,7 +31,7 @@ async function loadReference(): Promise<Reference> {
   return initModel(modelSource);
 }
 
-test("pieces and vectors are those of the model's own runtime", async () => {
+test("pieces and vectors are those of the model's own runtime", { timeout: 30_000 }, async () => {
   const reference = await loadReference();
   const split = createSentencePieces(await readVocabulary());
   const encode = await loadSentenceEncoder();
@@ -45,7 +45,7 @@ test("pieces and vectors are those of the model's own runtime", async () => {
   }
 });
 
-test("a vector does not depend on what was encoded before", async () => {
+test("a vector does not depend on what was encoded before", { timeout: 30_000 }, async () => {
   const encode = await loadSentenceEncoder();
   const lengths = [1, 2, 3, 4, 5, 7, 8, 9, 31, 64, ENCODER_PIECES_MAX];
   const texts = lengths.map((length) => Array.from({ length }, (_, i) => 10 + ((i * 37 + length) % 5000)));
