@@ -9,7 +9,11 @@ const scratch = mkdtempSync(join(tmpdir(), "proto-gen-"));
 try {
   execFileSync("pnpm", ["exec", "buf", "lint"], { cwd: here, stdio: "inherit" });
   execFileSync("pnpm", ["exec", "buf", "generate", "--output", scratch], { cwd: here, stdio: "inherit" });
-  const list = (dir) => readdirSync(dir, { recursive: true }).filter((file) => String(file).endsWith(".ts")).map(String).sort();
+  const list = (dir) =>
+    readdirSync(dir, { recursive: true })
+      .filter((file) => String(file).endsWith(".ts"))
+      .map(String)
+      .sort();
   const [fresh, committed] = [list(join(scratch, "gen")), list(join(here, "gen"))];
   const stale = [...new Set([...fresh, ...committed])].filter(
     (file) =>

@@ -1,5 +1,5 @@
 import type { VectorHit } from "../../vector-index.ts";
-import { createFeatureReader, FEATURE_COUNT, featureAt, type ReadFeatures } from "./features.ts";
+import { askedPeople, createFeatureReader, FEATURE_COUNT, featureAt, type ReadFeatures, wordScore } from "./features.ts";
 import { type LexicalScores, scoreWords } from "./lexical.ts";
 import type { RecallQuery } from "./query.ts";
 import type { RecallIndexView } from "./recall-index.ts";
@@ -72,6 +72,7 @@ export function findCandidates(
   const words = scoreWords(view, query, admitted);
   const read = createFeatureReader(view, query, words, near);
 
+  const people = askedPeople(view, query);
   const precedes = tellsLater(view);
   const keyword = createTopK(sources.budget, precedes);
   const temporal = createTopK(sources.budget, precedes);
@@ -80,12 +81,13 @@ export function findCandidates(
   const row = new Float64Array(FEATURE_COUNT);
   for (let passage = 0; passage < passages.slotCount; passage++) {
     if (admitted[passage] === 0) continue;
-    const isWorded = words.turn[passage]! > 0 || words.window[passage]! > 0 || words.context[passages.context[passage]!]! > 0;
-    if (!isWorded && !hasTime) continue;
+    const weighting = passages.author[passage]! < 0 ? weights.note : weights.turn;
+    // The whole row costs five times as much, and the best by words are the same few hundred passages.
+    const score = wordScore(view, words, passage, weighting);
+    if (score > 0) keyword.offer(passage, score + (people.has(passages.author[passage]!) ? weighting[featureAt.person]! : 0));
+    if (!hasTime) continue;
     read(passage, row, 0);
-    const score = dot(row, passages.author[passage]! < 0 ? weights.note : weights.turn);
-    if (isWorded) keyword.offer(passage, score);
-    if (hasTime && row[featureAt.toldThen]! + row[featureAt.aboutThen]! > 0) temporal.offer(passage, score);
+    if (row[featureAt.toldThen]! + row[featureAt.aboutThen]! > 0) temporal.offer(passage, dot(row, weighting));
   }
   for (const [passage, score] of near) graph.offer(passage, score);
 

@@ -86,7 +86,7 @@ export function createFeatureReader(
   graph: ReadonlyMap<number, number>,
 ): ReadFeatures {
   const { passages } = view;
-  const people = new Set(query.people.map((key) => view.people.slotOf(key)));
+  const people = askedPeople(view, query);
   const { aims, intervals } = query;
 
   return (passage, rows, from) => {
@@ -114,8 +114,26 @@ export function createFeatureReader(
   };
 }
 
+/** The weighted sum of the six word features alone: what a row would give without the rest. */
+export function wordScore({ passages }: RecallIndexView, words: LexicalScores, passage: number, weighting: Float64Array): number {
+  return (
+    words.turn[passage]! * weighting[featureAt.turn]! +
+    words.phrase[passage]! * weighting[featureAt.phrase]! +
+    words.window[passage]! * weighting[featureAt.window]! +
+    words.session[passages.session[passage]!]! * weighting[featureAt.session]! +
+    words.previousQuestion[passage]! * weighting[featureAt.previousQuestion]! +
+    words.context[passages.context[passage]!]! * weighting[featureAt.context]!
+  );
+}
+
+/** Slots of the people that the question is about. */
+export function askedPeople(view: RecallIndexView, query: RecallQuery): ReadonlySet<number> {
+  const slots = query.people.map((key) => view.people.slotOf(key));
+  return new Set(slots.filter((slot) => slot !== undefined));
+}
+
 /** A speaker talks about themselves; without a speaker it counts whom the facts are about. */
-function concerns(view: RecallIndexView, passage: number, people: ReadonlySet<number | undefined>): boolean {
+function concerns(view: RecallIndexView, passage: number, people: ReadonlySet<number>): boolean {
   const author = view.passages.author[passage]!;
   if (author >= 0) return people.has(author);
   return view.passages.units[passage]!.some((unit) => people.has(view.unitSubject[unit]!));

@@ -11,7 +11,7 @@ import { familyOf } from "../fact.ts";
 import type { BankRef, NewChunk, NewDocument, ObservationScopes } from "../unit.ts";
 import { eventUsOf } from "../unit.ts";
 import { appendText } from "./append-text.ts";
-import { extractFacts } from "./extract.ts";
+import { type Extraction, type ExtractionInput, extractionSteps } from "./extract.ts";
 import { semanticLinksMax, temporalLinksMax, temporalWindowUs } from "./links.ts";
 import { type PreparedFact, planRetain, type Surroundings } from "./plan-retain.ts";
 import { type RetainSettings, retainSettings } from "./retain-settings.ts";
@@ -104,14 +104,17 @@ async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, 
   const settings = retainSettings(batch.config, item.strategy);
   const documentId = item.documentId ?? deps.newId();
   const content = await documentText(deps, batch, item, documentId);
-  const { chunks, facts } = extractFacts({
-    content,
-    context: item.context,
-    timestampUs: item.timestampUs,
-    mode: settings.mode,
-    chunkSize: settings.chunkSize,
-    structuredChunkSize: settings.structuredChunkSize,
-  });
+  const { chunks, facts } = await extract(
+    {
+      content,
+      context: item.context,
+      timestampUs: item.timestampUs,
+      mode: settings.mode,
+      chunkSize: settings.chunkSize,
+      structuredChunkSize: settings.structuredChunkSize,
+    },
+    batch.signal,
+  );
   const newChunks = chunks.map(
     (chunk): NewChunk => ({ chunkId: deps.newId(), documentId, chunkIndex: chunk.index, text: chunk.text }),
   );
@@ -138,6 +141,15 @@ async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, 
       causes: fact.causedBy.map((cause) => unitIds[cause]!),
     })),
   };
+}
+
+async function extract(input: ExtractionInput, signal: AbortSignal): Promise<Extraction> {
+  const steps = extractionSteps(input);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await yieldToEventLoop(signal);
+  }
 }
 
 async function documentText(deps: RetainDeps, { bank }: RetainBatch, item: RetainItem, documentId: string): Promise<string> {

@@ -1,0 +1,93 @@
+import { systemContext } from "@memory-bank/context";
+import type { OutboxRelay } from "@memory-bank/events";
+import { createJobRunner, type JobStore } from "@memory-bank/jobs";
+import type { Embedder } from "@memory-bank/models";
+import type { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
+import { MemoryInternalServiceService, MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
+import { implement, type Rpc, type Service } from "@memory-bank/rpc";
+import type { Logger } from "@memory-bank/telemetry";
+import { consolidationHandlers } from "./handlers/consolidation.ts";
+import { documentHandlers } from "./handlers/documents.ts";
+import { entityHandlers } from "./handlers/entities.ts";
+import { internalHandlers } from "./handlers/lifecycle.ts";
+import { memoryHandlers } from "./handlers/memories.ts";
+import { operationHandlers } from "./handlers/operations.ts";
+import { recallHandlers } from "./handlers/recall.ts";
+import { retainHandlers, runRetainJob } from "./handlers/retain.ts";
+import { statsHandlers } from "./handlers/stats.ts";
+import { createKeyedLock } from "./keyed-lock.ts";
+import type { MemoryDeps } from "./memory-deps.ts";
+import type { MemoryStore } from "./memory-store.ts";
+import { createRecallIndexes } from "./recall-indexes.ts";
+import type { VectorIndex } from "./vector-index.ts";
+
+export interface MemoryServiceDeps {
+  readonly store: MemoryStore;
+  readonly vectors: VectorIndex;
+  readonly jobs: JobStore;
+  readonly embedder: Embedder;
+  readonly bank: Pick<Rpc<typeof BankInternalServiceService>, "resolveBank">;
+  /** Publishes what commits leave in the store's outbox. */
+  readonly relay: Pick<OutboxRelay, "start" | "nudge">;
+  readonly log: Logger;
+  readonly nowUs: () => number;
+  readonly newId: () => string;
+  /** Names this process among those that share the jobs. */
+  readonly owner: string;
+  /** Bound of all recall indexes together, by their own estimate. */
+  readonly recallIndexBytesMax: number;
+  /** Retain jobs at once. */
+  readonly retainConcurrency: number;
+}
+
+/** Retain, recall and everything that is kept of them. */
+export function createMemoryService(given: MemoryServiceDeps): Service {
+  const { log, nowUs, newId } = given;
+  const deps: MemoryDeps = {
+    ...given,
+    indexes: createRecallIndexes({ store: given.store, bytesMax: given.recallIndexBytesMax }),
+    lock: createKeyedLock(),
+    wake: () => {
+      given.relay.nudge();
+      runner.nudge();
+    },
+  };
+  /** A job's calls to peers may take as long as they need; its lease and its signal end it. */
+  const jobContext = (signal: AbortSignal) => systemContext(newId(), Number.MAX_SAFE_INTEGER, signal);
+  const runner = createJobRunner({
+    store: given.jobs,
+    handlers: {
+      retain: {
+        concurrency: given.retainConcurrency,
+        handle: (job, run) => runRetainJob(deps, jobContext(run.signal), job, run),
+      },
+    },
+    now: nowUs,
+    log,
+    owner: given.owner,
+  });
+  return {
+    name: "memory",
+    implementations: [
+      implement(MemoryServiceService, {
+        ...retainHandlers(deps),
+        ...recallHandlers(deps),
+        ...memoryHandlers(deps),
+        ...entityHandlers(deps),
+        ...documentHandlers(deps),
+        ...statsHandlers(deps),
+        ...operationHandlers(deps),
+        ...consolidationHandlers(deps),
+      }),
+      implement(MemoryInternalServiceService, internalHandlers(deps)),
+    ],
+    async start() {
+      given.relay.start();
+      runner.start();
+    },
+    stop: () => runner.stop(),
+    async ready() {
+      await given.store.seq("");
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { createOutboxRelay, type EventBus, type OutboxRelay } from "@memory-bank/events";
+import { createSqliteJobStore, type JobStore } from "@memory-bank/jobs";
+import { openSqlite } from "@memory-bank/storage";
+import type { Logger } from "@memory-bank/telemetry";
+import type { MemoryStore } from "../memory-store.ts";
+import { createSqliteMemoryStore, memoryMigrations } from "./sqlite/memory-store.ts";
+
+export type MemoryStoreConfig = { readonly kind: "sqlite"; readonly file: string };
+
+/** The service's own data: memories, and in the same place (so that one write covers both) its jobs and outgoing events. */
+export interface MemoryStorage extends AsyncDisposable {
+  readonly store: MemoryStore;
+  readonly jobs: JobStore;
+  readonly relay: OutboxRelay;
+}
+
+/** The one switch from configuration to adapter. */
+export async function openMemoryStore(
+  config: MemoryStoreConfig,
+  deps: { readonly bus: EventBus; readonly log: Logger; readonly nowUs: () => number },
+): Promise<MemoryStorage> {
+  switch (config.kind) {
+    case "sqlite": {
+      const db = openSqlite({ file: config.file, migrations: memoryMigrations });
+      const relay = createOutboxRelay({ db, bus: deps.bus, log: deps.log });
+      return {
+        store: createSqliteMemoryStore(db),
+        jobs: createSqliteJobStore(db, { now: deps.nowUs }),
+        relay,
+        async [Symbol.asyncDispose]() {
+          await relay[Symbol.asyncDispose]();
+          await db[Symbol.asyncDispose]();
+        },
+      };
+    }
+  }
+}
