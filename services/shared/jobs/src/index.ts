@@ -1,10 +1,3 @@
-import type { Timers } from "@memory-bank/lifecycle";
-import type { Migration, SqliteDatabase, SqliteTx } from "@memory-bank/storage";
-import type { Logger, Meter } from "@memory-bank/telemetry";
-import type { Claim, Job, JsonObject, NewJob } from "./job.ts";
-import type { Enqueued, JobStore } from "./job-store.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
-
 export {
   type Claim,
   isTerminal,
@@ -12,15 +5,18 @@ export {
   type Job,
   type JobProgress,
   type JobStatus,
+  type JobSummary,
   type JsonObject,
   type JsonValue,
   type NewJob,
 } from "./job.ts";
+export { createJobRunner, type JobHandler, type JobRun, type JobRunner, type JobRunnerDeps } from "./job-runner.ts";
 export {
   type BackToPending,
   CLAIM_BATCH_MAX,
   type ClaimedJob,
   type ClaimRequest,
+  ENQUEUE_BATCH_MAX,
   type Enqueued,
   JOB_PAGE_MAX,
   type JobPage,
@@ -28,6 +24,7 @@ export {
   type JobStore,
 } from "./job-store.ts";
 export {
+  type Backoff,
   defaultRetryPolicy,
   type Failure,
   isWorthRetrying,
@@ -35,48 +32,7 @@ export {
   retryEvery,
   retryWithBackoff,
 } from "./retry-policy.ts";
-
-export declare const jobsMigration: Migration;
-export declare function createSqliteJobStore(
-  db: SqliteDatabase,
-  deps: { now: () => number; monotonicMs?: () => number },
-): JobStore;
-/** `JobStore.enqueue` inside the caller's transaction. Nudge the runner after the commit. */
-export declare function enqueueJobs(tx: SqliteTx, jobs: readonly NewJob[], nowUs: number): Enqueued[];
-/** `JobStore.complete` inside the caller's transaction; the handler then answers `"committed"`. */
-export declare function completeJob(tx: SqliteTx, claim: Claim, result: JsonObject | null, nowUs: number): void;
-/** Throws `conflict`, `LEASE_LOST`, when the claim is lost; for a transaction that writes but does not finish the job. */
-export declare function assertClaim(tx: SqliteTx, claim: Claim): void;
-
-/** What a handler gets beside the job. */
-export interface JobRun {
-  /** Aborts when the lease is lost, the job is cancelled with its group, or the runner stops. */
-  readonly signal: AbortSignal;
-  readonly claim: Claim;
-  progress(progress: { stage: string; processed: number; total: number }): Promise<void>;
-}
-export interface JobHandler {
-  /** `"committed"`: finished in a transaction of its own (`completeJob`); otherwise the runner completes with the answer. */
-  handle(job: Job, run: JobRun): Promise<"committed" | JsonObject | null>;
-  /** `defaultRetryPolicy` unless told. */
-  readonly retry?: RetryPolicy;
-  /** Jobs of this kind at once in this process. */
-  readonly concurrency: number;
-}
-export interface JobRunner {
-  start(): void;
-  /** Looks for work now instead of at the next poll; call it after a commit that enqueued. */
-  nudge(): void;
-  stop(options?: { timeoutMs?: number }): Promise<void>;
-}
-export declare function createJobRunner(deps: {
-  store: JobStore;
-  handlers: Readonly<Record<string, JobHandler>>;
-  now: () => number;
-  log: Logger;
-  owner: string;
-  pollMs?: number;
-  leaseMs?: number;
-  timers?: Timers;
-  meter?: Meter;
-}): JobRunner & AsyncDisposable;
+export { assertClaim, completeJob, failJob, setJobProgress } from "./sqlite/claimed-jobs.ts";
+export { enqueueJobs } from "./sqlite/enqueue-jobs.ts";
+export { createSqliteJobStore, type SqliteJobStoreDeps } from "./sqlite/job-store.ts";
+export { jobsMigration } from "./sqlite/jobs-migration.ts";

@@ -1,4 +1,4 @@
-import type { Claim, Job, JobStatus, JsonObject, NewJob } from "./job.ts";
+import type { Claim, Job, JobStatus, JobSummary, JsonObject, NewJob } from "./job.ts";
 
 export interface Enqueued {
   readonly job: Job;
@@ -17,7 +17,7 @@ export interface JobQuery {
 }
 
 export interface JobPage {
-  readonly items: readonly Job[];
+  readonly items: readonly JobSummary[];
   /** Of all jobs that match, whatever the page. */
   readonly total: number;
 }
@@ -42,13 +42,14 @@ export interface ClaimedJob {
 export type BackToPending = "pending" | "superseded";
 
 export const JOB_PAGE_MAX = 1_000; // a page of the public listing is far smaller; callers that merge lists ask for more
-export const CLAIM_BATCH_MAX = 64;
+export const CLAIM_BATCH_MAX = 64; // what one process can start on before its leases need renewing
+export const ENQUEUE_BATCH_MAX = 10_000; // one transaction, so the largest pause that others feel
 
 /**
  * Durable work, and the public record of it.
  *
  * Every write that carries a claim fails with `conflict`, reason `LEASE_LOST`, when the job has changed hands, was cancelled
- * or is gone; then nothing was written. Each call is atomic. A call that names an unknown job is `not_found`, reason
+ * or is gone; then nothing was written. Each call is atomic unless it says otherwise. A call that names an unknown job is `not_found`, reason
  * `JOB_NOT_FOUND`. Ids, keys and kinds compare byte for byte.
  *
  * A parent is never claimed. Its status follows its children in the same atomic write: `processing` as soon as one has
@@ -58,8 +59,8 @@ export const CLAIM_BATCH_MAX = 64;
 export interface JobStore {
   /**
    * Adds all jobs or none. A `dedupeKey` that a pending job holds answers that job, which then starts at the earlier of the
-   * two times. An id that is taken is `already_exists`; a child whose parent is not a parent of the same group, or a parent
-   * without children in the call, is `invalid_argument`.
+   * two times. An id that is taken is `already_exists`. `invalid_argument`, `INVALID_JOB`: more than `ENQUEUE_BATCH_MAX` jobs, a child whose
+   * parent is not a parent of the same group, a parent without children in the call, a `dedupeKey` on either.
    */
   enqueue(jobs: readonly NewJob[]): Promise<readonly Enqueued[]>;
   /** The job if it belongs to the group, otherwise `not_found`. */
@@ -70,13 +71,13 @@ export interface JobStore {
   /** Counts every job of the group, parents too. */
   countByStatus(groupKey: string): Promise<Readonly<Record<JobStatus, number>>>;
   /** By `index`, then in the order in which they were added. */
-  children(parentId: string): Promise<readonly Job[]>;
+  children(parentId: string): Promise<readonly JobSummary[]>;
 
   /**
    * Takes pending jobs that are due, by priority (larger first), then due time, then the order in which they were added. A job
    * is passed over while another with the same `serialKey` runs. First gives back (`pending`, not counted as a try) jobs of
-   * these kinds whose lease is over: the same heartbeat seen for the lease time on this store's monotonic clock. An owner
-   * never takes over from itself.
+   * these kinds whose lease is over: the same heartbeat seen for the lease time on this store's monotonic clock, in looks that
+   * are at most half a lease time apart (after a longer pause the watch starts anew).
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
   /** Renews leases; answers the claims that are lost. */
@@ -98,7 +99,10 @@ export interface JobStore {
   requeue(groupKey: string, id: string): Promise<Job>;
   /** Forgets a terminal job, and a parent's children; otherwise `failed_precondition`, `JOB_NOT_FINISHED`. */
   remove(groupKey: string, id: string): Promise<void>;
-  /** Ends every unfinished job of the group as `cancelled`; claims on them are lost. Answers how many there were, parents included. */
+  /**
+   * Ends every unfinished job of the group as `cancelled`; claims on them are lost. Answers how many there were, parents not
+   * counted. In steps; when it resolves there is none left, except one that was enqueued meanwhile.
+   */
   cancelGroup(groupKey: string): Promise<number>;
   /** Forgets every job of the group, running ones too. In steps, so that a large group does not hold up others. */
   purgeGroup(groupKey: string): Promise<number>;

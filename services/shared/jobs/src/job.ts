@@ -12,9 +12,9 @@ export interface NewJob {
   /** All jobs of one owner: what is listed, cancelled and purged together. */
   readonly groupKey: string;
   readonly tenantKey: string;
-  /** At most one running job per key; others wait without blocking jobs of other keys. Unique across groups: put the group in it. */
+  /** At most one running job per key; others wait without blocking jobs of other keys. Keys reach across groups: put the group in. */
   readonly serialKey?: string;
-  /** A pending job with the same key is answered instead of adding a second one. Unique across groups, too. */
+  /** A pending job with the same key is answered instead of adding a second one. Reaches across groups, too; not for families. */
   readonly dedupeKey?: string;
   /** What the handler needs. */
   readonly payload: JsonObject;
@@ -66,13 +66,16 @@ export interface Job {
   readonly epoch: number;
   /** A parent's adds up its children. */
   readonly progress: JobProgress | null;
-  /** Of a completed job. A parent's adds up the numbers of its children's, member by member. */
+  /** What a completed job came to. A finished parent's adds up the numbers of its children's, member by member. */
   readonly result: JsonObject | null;
   /** Why it failed, was cancelled, or will be tried again; at most `JOB_ERROR_LENGTH_MAX` characters. */
   readonly error: string | null;
   readonly updatedAtUs: number;
   readonly completedAtUs: number | null;
 }
+
+/** A job as it is listed: its payload may be megabytes. */
+export type JobSummary = Omit<Job, "payload">;
 
 /** The right to finish one job, good until the epoch moves. */
 export interface Claim {
@@ -83,6 +86,7 @@ export interface Claim {
 
 export const JOB_ERROR_LENGTH_MAX = 5_000; // the public contract's limit
 
+/** True when a job of this status will not run again unless somebody queues it. */
 export function isTerminal(status: JobStatus): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }

@@ -1,0 +1,20 @@
+import { AppError } from "@memory-bank/errors";
+
+export function leaseLost(jobId: string): AppError {
+  return new AppError("conflict", "LEASE_LOST", `Job '${jobId}' is no longer held`, { details: { jobId } });
+}
+
+export function jobNotFound(jobId: string): AppError {
+  return new AppError("not_found", "JOB_NOT_FOUND", `Job '${jobId}' not found`, { details: { jobId } });
+}
+
+export function invalidJob(message: string): AppError {
+  return new AppError("invalid_argument", "INVALID_JOB", message);
+}
+
+type StateReason = "JOB_NOT_PENDING" | "JOB_NOT_RETRYABLE" | "JOB_ALREADY_PENDING" | "JOB_NOT_FINISHED";
+
+/** A call that the job's status does not allow. */
+export function wrongState(reason: StateReason, jobId: string, status: string): AppError {
+  return new AppError("failed_precondition", reason, `Job '${jobId}' is ${status}`, { details: { jobId, status } });
+}
