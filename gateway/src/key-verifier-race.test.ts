@@ -4,7 +4,7 @@ import type { VerifyKeyResponse } from "@memory-bank/proto/auth/v1/auth";
 import { expect, test } from "vitest";
 import { createKeyVerifier } from "./key-verifier.ts";
 
-const interleavings = process.env["TEST_FULL"] === "1" ? 100_000 : 4_000;
+const interleavings = process.env["TEST_FULL"] === "1" ? 100_000 : 2_000;
 const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 2 ** 31);
 const stepsPerInterleaving = 40;
 const secondUs = 1_000_000;
