@@ -37,7 +37,7 @@ export function describeAuditStore(name: string, open: OpenBankStorage): void {
       const entries = [{ id: "x", n: [1, null, "✓"] }, null, "text", [1], false].map((response, index) =>
         anEntry({
           ...{ tenantId: bank.tenantId, bankUid: bank.bankUid, bankId: bank.bankId, response },
-          ...{ request: { a: { b: index } }, metadata: { status_code: 200 }, startedAtUs: -index },
+          ...{ request: { a: { b: index } }, metadata: { status_code: 200 }, startedAtUs: 9 - index },
         }),
       );
       await storage.audit.insert(entries);

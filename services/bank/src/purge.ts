@@ -12,10 +12,15 @@ const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 60_000;
 const RETRY_DOUBLINGS_MAX = 6; // 64 s, past the cap
 
-/** The job that deletes what is left of a dead bank, everywhere. */
-export function purgeJob(bank: Bank, { id, nowUs }: { readonly id: string; readonly nowUs: number }): NewJob {
+/** The job that deletes what is left of a dead bank, everywhere. Adding it again while it waits brings it forward. */
+export function purgeJob(
+  bank: Bank,
+  { id, nowUs, delayMs = 0 }: { readonly id: string; readonly nowUs: number; readonly delayMs?: number },
+): NewJob {
   return {
     id,
+    dedupeKey: `purge:${bank.bankUid}`,
+    runAtUs: nowUs + delayMs * 1_000,
     kind: PURGE_KIND,
     groupKey: bank.bankUid,
     tenantKey: bank.tenantId,
@@ -34,16 +39,12 @@ export function createPurgeHandler(deps: Pick<HandlerDeps, "storage" | "owners" 
     retry: ({ retryCount }) => Math.min(RETRY_BASE_MS * 2 ** Math.min(retryCount, RETRY_DOUBLINGS_MAX), RETRY_CAP_MS),
     async handle(job, run) {
       const bankUid = String(job.payload["bankUid"]);
-      const { memory, reflect, webhook } = deps.owners;
-      const outcomes = await Promise.allSettled([
-        purgeOwner(deps, run, memory, bankUid),
-        purgeOwner(deps, run, reflect, bankUid),
-        purgeOwner(deps, run, webhook, bankUid),
-      ]);
-      const errors = outcomes
-        .filter(({ status }) => status === "rejected")
-        .map((outcome) => (outcome as PromiseRejectedResult).reason);
-      if (errors.length > 0) throw unfinished(errors);
+      const owners = Object.entries(deps.owners);
+      const outcomes = await Promise.allSettled(owners.map(([, owner]) => purgeOwner(deps, run, owner, bankUid)));
+      const failed = outcomes.flatMap((outcome, index) =>
+        outcome.status === "rejected" ? [{ owner: String(owners[index]?.[0]), error: outcome.reason as unknown }] : [],
+      );
+      if (failed.length > 0) throw unfinished(failed);
       while (!(await deps.storage.banks.purge(bankUid))) run.signal.throwIfAborted();
       return null;
     },
@@ -61,8 +62,10 @@ async function purgeOwner(
   while (!(await owner.purge(ctx(), { bankUid })).done) signal.throwIfAborted();
 }
 
-/** One error for the job's record, so that each owner's trouble can be read there. */
-function unfinished(errors: readonly unknown[]): AppError {
-  const texts = errors.map((error) => (error instanceof Error ? error.message : String(error)));
-  return new AppError("unavailable", "PURGE_UNFINISHED", texts.join("; "), { cause: new AggregateError(errors) });
+/** One error for the job's record, which says who did not finish; the log has what each of them said. */
+function unfinished(failed: readonly { readonly owner: string; readonly error: unknown }[]): AppError {
+  const owners = failed.map(({ owner }) => owner).join(", ");
+  return new AppError("unavailable", "PURGE_UNFINISHED", `Not yet purged: ${owners}`, {
+    cause: new AggregateError(failed.map(({ error }) => error)),
+  });
 }

@@ -1,7 +1,6 @@
 import { type CallContext, requireBankScope } from "@memory-bank/context";
 import { AppError } from "@memory-bank/errors";
 import type { BankServiceService } from "@memory-bank/proto/bank/v1/bank";
-import type { FenceResponse } from "@memory-bank/proto/common/v1/common";
 import type { Rpc } from "@memory-bank/rpc";
 import type { HandlerDeps } from "../deps.ts";
 import { bankDeleted } from "../events.ts";
@@ -23,7 +22,8 @@ export const createDeleteBankHandler =
       tenantId,
       bankId: request.bankId,
       deletedAtUs: nowUs,
-      jobs: (bank) => [purgeJob(bank, { id: deps.newId(), nowUs })],
+      // Not before the fences below have answered: only the first fence of an owner tells how much it has hidden.
+      jobs: (bank) => [purgeJob(bank, { id: deps.newId(), nowUs, delayMs: FENCE_MS_MAX })],
       events: ({ tenantId, bankUid, bankId }) => [
         bankDeleted.create({
           id: deps.newId(),
@@ -34,32 +34,26 @@ export const createDeleteBankHandler =
       ],
     });
     if (!bank) return { existed: false, deletedCount: 0 };
-    try {
-      const hidden = await fence(deps, ctx, bank.bankUid);
-      return { existed: true, deletedCount: hidden.memory };
-    } finally {
-      deps.nudge();
+    const hidden = await fence(deps, ctx, bank.bankUid);
+    await deps.storage.jobs.enqueue([purgeJob(bank, { id: deps.newId(), nowUs })]);
+    deps.nudge();
+    if (hidden.memory === undefined || hidden.reflect === undefined || hidden.webhook === undefined) {
+      throw new AppError("unavailable", "FENCE_FAILED", "Service temporarily unavailable", { retryAfterMs: RETRY_AFTER_MS });
     }
+    return { existed: true, deletedCount: hidden.memory };
   };
 
-/** Fences the bank on every owner at once; answers how many records each has hidden. `unavailable` when one did not. */
+/** Fences the bank on every owner at once; answers how many records each has hidden, `undefined` for one that failed. */
 async function fence({ owners, log, nowUs }: HandlerDeps, ctx: CallContext, bankUid: string) {
   const bounded = { ...ctx, deadlineMs: Math.min(ctx.deadlineMs, Math.floor(nowUs() / 1_000) + FENCE_MS_MAX) };
-  const hiddenBy = async (owner: keyof typeof owners, answer: Promise<FenceResponse>) => {
+  const hiddenBy = async (owner: keyof typeof owners) => {
     try {
-      return (await answer).hiddenCount;
+      return (await owners[owner].fence(bounded, { bankUid })).hiddenCount;
     } catch (error) {
       log.warn({ owner, bankUid, requestId: ctx.requestId, err: error }, "fence failed; the purge job repeats it");
       return undefined;
     }
   };
-  const [memory, reflect, webhook] = await Promise.all([
-    hiddenBy("memory", owners.memory.fence(bounded, { bankUid })),
-    hiddenBy("reflect", owners.reflect.fence(bounded, { bankUid })),
-    hiddenBy("webhook", owners.webhook.fence(bounded, { bankUid })),
-  ]);
-  if (memory === undefined || reflect === undefined || webhook === undefined) {
-    throw new AppError("unavailable", "FENCE_FAILED", "Service temporarily unavailable", { retryAfterMs: RETRY_AFTER_MS });
-  }
+  const [memory, reflect, webhook] = await Promise.all([hiddenBy("memory"), hiddenBy("reflect"), hiddenBy("webhook")]);
   return { memory, reflect, webhook };
 }

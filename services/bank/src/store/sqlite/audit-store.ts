@@ -53,7 +53,8 @@ const WHERE_LISTED = `WHERE tenant_id = :tenantId AND bank_uid IS :bankUid AND $
 const LIST = `SELECT ${COLUMNS} FROM audit_entries ${WHERE_LISTED}
   ORDER BY started_at_us DESC, id DESC LIMIT :limit OFFSET :offset`;
 const COUNT = `SELECT count(*) AS total FROM audit_entries ${WHERE_LISTED}`;
-const COUNT_BY_BUCKET = `SELECT (started_at_us - :startUs) / :bucketUs AS bucket, action, count(*) AS count
+// Numbers are bound as floating point; without the casts the division would not round.
+const COUNT_BY_BUCKET = `SELECT (started_at_us - CAST(:startUs AS INTEGER)) / CAST(:bucketUs AS INTEGER) AS bucket, action, count(*) AS count
   FROM audit_entries ${WHERE_LISTED} GROUP BY bucket, action`;
 const DELETE_BEFORE = `DELETE FROM audit_entries WHERE rowid IN
   (SELECT rowid FROM audit_entries WHERE started_at_us < ? ORDER BY started_at_us LIMIT ?)`;
