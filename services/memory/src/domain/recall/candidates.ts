@@ -83,8 +83,10 @@ export function findCandidates(
     if (admitted[passage] === 0) continue;
     const weighting = passages.author[passage]! < 0 ? weights.note : weights.turn;
     // The whole row costs five times as much, and the best by words are the same few hundred passages.
-    const score = wordScore(view, words, passage, weighting);
-    if (score > 0) keyword.offer(passage, score + (people.has(passages.author[passage]!) ? weighting[featureAt.person]! : 0));
+    if (words.turn[passage]! > 0 || words.window[passage]! > 0 || words.context[passages.context[passage]!]! > 0) {
+      const saidBy = people.has(passages.author[passage]!) ? weighting[featureAt.person]! : 0;
+      keyword.offer(passage, wordScore(view, words, passage, weighting) + saidBy);
+    }
     if (!hasTime) continue;
     read(passage, row, 0);
     if (row[featureAt.toldThen]! + row[featureAt.aboutThen]! > 0) temporal.offer(passage, dot(row, weighting));
