@@ -354,6 +354,8 @@ export function describeWebhookStore(name: string, open: () => Promise<Opened>):
         expect(await isDue(startUs + hourUs)).toBe(false);
         await t.store.settle(claimed!.claim, waiting(startUs + 50));
         expect(await isDue(startUs + 49)).toBe(false);
+        expect(await t.store.nextDueUs(startUs + 49)).toBe(startUs + 50);
+        expect(await t.store.nextDueUs(startUs + 50)).toBeNull();
         expect(await isDue(startUs + 50)).toBe(true);
       });
 
@@ -366,6 +368,7 @@ export function describeWebhookStore(name: string, open: () => Promise<Opened>):
         expect(await historyOf(t.store, webhook)).toMatchObject([{ status: "pending", nextRetryAtUs: null }]);
         expect(await claimAll(t.store, webhook.id, { dueUs: startUs + hourUs })).toEqual([]);
         expect(await t.store.dueLanes(startUs + hourUs, null)).toEqual([]);
+        expect(await t.store.nextDueUs(startUs)).toBeNull();
         await setEnabled(t.store, webhook, true);
         expect(await historyOf(t.store, webhook)).toMatchObject([{ status: "pending", nextRetryAtUs: startUs + 50 }]);
         expect(await claimAll(t.store, webhook.id, { dueUs: startUs + hourUs })).toHaveLength(1);

@@ -115,6 +115,8 @@ export interface WebhookStore {
    * `DUE_LANES_MAX`.
    */
   dueLanes(dueUs: number, after: DueLane | null): Promise<readonly DueLane[]>;
+  /** The first due time after `dueUs` among deliveries that may be sent then, or `null`. */
+  nextDueUs(dueUs: number): Promise<number | null>;
   /** Takes due deliveries of the given webhooks, the longest due first, and registers the owner as alive. */
   claim(request: ClaimRequest): Promise<readonly ClaimedDelivery[]>;
   /** Records an attempt and counts it. Answers false, and writes nothing, when the claim is lost. */

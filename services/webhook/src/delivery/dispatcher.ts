@@ -1,12 +1,14 @@
 import type { Timers } from "@memory-bank/lifecycle";
 import type { Meter } from "@memory-bank/telemetry";
 import type { ClaimedDelivery, Settlement } from "../domain/delivery.ts";
-import type { DueLane, WebhookStore } from "../webhook-store.ts";
+import { DUE_LANES_MAX, type DueLane, type WebhookStore } from "../webhook-store.ts";
 import { type AttemptDeps, makeAttempt } from "./attempt.ts";
 import { createLanes } from "./lanes.ts";
 
-/** How often the store is asked for due deliveries that nobody announced: retries, and work that others left. */
-export const POLL_MS = 500;
+/** How often the store is asked for due deliveries that this process does not know of: work that others queued or left. */
+export const POLL_MS = 5_000;
+/** Parts of the list of due webhooks that one look takes; the next look goes on where it ended. */
+const PARTS_PER_POLL_MAX = 20;
 /** An attempt that takes longer says that its receiver is slow. */
 export const SLOW_MS = 1_000;
 /** Pause before an outcome that could not be written is written again; the attempt is over, so nothing is sent meanwhile. */
@@ -48,25 +50,36 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     labels: ["result"],
   });
   let after: DueLane | null = null;
+  let wakeAtUs = Number.POSITIVE_INFINITY;
   let isTurning = false;
   let isTurnWanted = false;
   let pollTimer: unknown;
   let resumeTimer: unknown;
 
   const poll = async () => {
+    wakeAtUs = Number.POSITIVE_INFINITY;
     try {
-      const due = await store.dueLanes(deps.scheduleUs(), after);
-      for (const { webhookId } of due) lanes.markReady(webhookId);
-      // Each poll looks at the next part of a long list, so that the head of the list cannot hide the rest of it.
-      after = due.at(-1) ?? null;
+      for (let part = 0; part < PARTS_PER_POLL_MAX; part += 1) {
+        const due = await store.dueLanes(deps.scheduleUs(), after);
+        for (const { webhookId } of due) lanes.markReady(webhookId);
+        after = due.length < DUE_LANES_MAX ? null : due.at(-1)!;
+        if (after === null) break;
+      }
       wantTurn();
+      wakeBy((await store.nextDueUs(deps.scheduleUs())) ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       log.warn({ err: error }, "due deliveries could not be read");
     }
-    if (!stopping.signal.aborted) pollTimer = timers.setTimeout(startPoll, POLL_MS);
+    wakeBy(deps.scheduleUs() + POLL_MS * 1_000);
+  };
+  const wakeBy = (dueUs: number) => {
+    if (dueUs >= wakeAtUs || stopping.signal.aborted) return;
+    wakeAtUs = dueUs;
+    timers.clearTimeout(pollTimer);
+    pollTimer = timers.setTimeout(startPoll, Math.max(0, Math.ceil((dueUs - deps.scheduleUs()) / 1_000)));
   };
   const startPoll = () => {
-    polling = poll();
+    polling = polling.then(poll);
   };
 
   // Attempts that end in one turn of the event loop are answered by one claim.
@@ -133,6 +146,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const isKept = await untilWritten(() =>
       settlement === undefined ? store.release(claim, deps.scheduleUs()) : store.settle(claim, settlement),
     );
+    if (settlement?.status === "pending") wakeBy(settlement.dueUs);
     const result = settlement?.status ?? "released";
     outcomes?.add({ result });
     log.info(

@@ -42,10 +42,12 @@ export function createHttpSender(deps: HttpSenderDeps): Sender {
   return {
     async send(request, signal) {
       const deadlineMs = performance.now() + request.timeoutMs;
-      const first = await exchange(agent, request, deadlineMs, signal);
-      // The receiver had closed a kept connection before it saw the request: that says nothing about the receiver.
-      const result = first.isStale ? await exchange(agent, request, deadlineMs, signal) : first;
-      return result.outcome;
+      for (let stale = 0; ; stale += 1) {
+        const { outcome, isStale } = await exchange(agent, request, deadlineMs, signal);
+        // The receiver had closed a kept connection before it saw the request: that says nothing about the receiver. There may
+        // be as many such connections as the pool holds, and each failure takes one away.
+        if (!isStale || stale === ALLOWANCE_MAX) return outcome;
+      }
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
   };

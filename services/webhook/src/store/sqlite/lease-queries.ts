@@ -3,7 +3,10 @@ import type { Claim, ClaimedDelivery } from "../../domain/delivery.ts";
 import { type ClaimRequest, DUE_LANES_MAX, type DueLane, type Owner, type WebhookStore } from "../../webhook-store.ts";
 import { claimedColumns, claimedOf, lowerNextDue } from "./webhook-rows.ts";
 
-type LeaseQueries = Pick<WebhookStore, "dueLanes" | "claim" | "settle" | "release" | "beat" | "listOwners" | "releaseOwner">;
+type LeaseQueries = Pick<
+  WebhookStore,
+  "dueLanes" | "nextDueUs" | "claim" | "settle" | "release" | "beat" | "listOwners" | "releaseOwner"
+>;
 
 /** Taking deliveries, settling them, and taking them back from owners that are gone. */
 export function createLeaseQueries(db: SqliteDatabase): LeaseQueries {
@@ -18,6 +21,15 @@ export function createLeaseQueries(db: SqliteDatabase): LeaseQueries {
             [dueUs, after?.dueUs ?? Number.MIN_SAFE_INTEGER, after?.webhookId ?? "", DUE_LANES_MAX],
           )
           .map((row): DueLane => ({ webhookId: row.id, dueUs: row.next_due_us })),
+      ),
+
+    nextDueUs: async (dueUs) =>
+      db.read(
+        (tx) =>
+          tx.get<{ next: number | null }>(
+            "SELECT min(next_due_us) AS next FROM webhooks WHERE next_due_us > ? AND is_enabled = 1 AND is_removed = 0",
+            [dueUs],
+          )!.next,
       ),
 
     claim: (request) =>
