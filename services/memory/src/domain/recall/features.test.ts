@@ -71,7 +71,7 @@ describe("features", () => {
       record("a", "Lena runs it.", { subject: "Lena" }),
       record("b", "Paul runs it.", { subject: "Paul" }),
     ]);
-    expect(termOf(recall(notes, "What does Paul run?"), "b", "person")).toBe(1);
+    expect(termOf(recall(notes, "What does Paul run?"), "b", "person")).toBe(0.5);
     expect(termOf(recall(notes, "What does Paul run?"), "a", "person")).toBe(0);
   });
 

@@ -98,7 +98,7 @@ export function createFeatureReader(
     rows[from + featureAt.session] = words.session[passages.session[passage]!]!;
     rows[from + featureAt.previousQuestion] = words.previousQuestion[passage]!;
     rows[from + featureAt.context] = words.context[passages.context[passage]!]!;
-    rows[from + featureAt.person] = people.size > 0 && concerns(view, passage, people) ? 1 : 0;
+    rows[from + featureAt.person] = people.size > 0 ? concern(view, passage, people) : 0;
     rows[from + featureAt.endsWithQuestion] = (flags & passageFlags.endsWithQuestion) !== 0 ? 1 : 0;
     rows[from + featureAt.time] = holdsTime;
     rows[from + featureAt.timeAsked] = aims.time ? holdsTime : 0;
@@ -132,11 +132,11 @@ export function askedPeople(view: RecallIndexView, query: RecallQuery): Readonly
   return new Set(slots.filter((slot) => slot !== undefined));
 }
 
-/** A speaker talks about themselves; without a speaker it counts whom the facts are about. */
-function concerns(view: RecallIndexView, passage: number, people: ReadonlySet<number>): boolean {
+/** 1 when one of them speaks: people talk about themselves. Half when nobody speaks and one of them is the subject, which is read from grammar. */
+function concern(view: RecallIndexView, passage: number, people: ReadonlySet<number>): number {
   const author = view.passages.author[passage]!;
-  if (author >= 0) return people.has(author);
-  return view.passages.units[passage]!.some((unit) => people.has(view.unitSubject[unit]!));
+  if (author >= 0) return people.has(author) ? 1 : 0;
+  return view.passages.units[passage]!.some((unit) => people.has(view.unitSubject[unit]!)) ? 0.5 : 0;
 }
 
 function readTimes(view: RecallIndexView, passage: number, asked: readonly Interval[], rows: Float64Array, from: number): void {

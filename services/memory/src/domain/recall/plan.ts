@@ -1,10 +1,15 @@
 import type { RankingRecord } from "../fact.ts";
-import { armNames, type CandidateSources, findCandidates } from "./candidates.ts";
+import { type ArmName, armNames, type CandidateSources, findCandidates } from "./candidates.ts";
 import { FEATURE_COUNT } from "./features.ts";
 import { admitUnits, type RecallFilter } from "./filter.ts";
 import type { RecallQuery } from "./query.ts";
 import type { RecallIndexView } from "./recall-index.ts";
 import { weightsFor } from "./score.ts";
+
+/*
+ * A recall from outside, in order: `understandQuery`; embed its `embeddingText`; `VectorIndex.search` within `searchScope`;
+ * the links of the first `GRAPH_SEEDS_MAX` hits; `planRecall`; `VectorIndex.scores` of `unitIdsToScore`; `rankRecall`.
+ */
 
 /**
  * The passages under consideration, copied out of the index so that the bank may change while vectors are fetched. Flat
@@ -91,6 +96,19 @@ export function planRecall(
     },
     ...{ recordsFrom, records, recordsToScore, coverage, exchangesFrom, exchanges },
   };
+}
+
+/** What a trace tells of a plan: how the question was read and how many passages each arm brought. */
+export interface PlanTrace {
+  readonly query: RecallQuery;
+  readonly candidateCount: number;
+  readonly arms: Readonly<Record<ArmName, number>>;
+}
+
+export function tracePlan({ query, candidateCount, ranks }: RecallPlan): PlanTrace {
+  const arms = { semantic: 0, keyword: 0, graph: 0, temporal: 0 };
+  for (let at = 0; at < ranks.length; at++) if (ranks[at]! >= 0) arms[armNames[at % armNames.length]!]++;
+  return { query, candidateCount, arms };
 }
 
 function ranksOf(arms: Readonly<Record<string, readonly number[]>>, passages: readonly number[], slotCount: number): Int32Array {

@@ -42,6 +42,7 @@ describe("understandQuery", () => {
     const notes = createRecallIndex([record("n", "Lena runs the office.", { subject: "Lena" })]);
     const query = understand("What does Lena run?", notes);
     expect(query.people).toEqual(["lena"]);
+    expect([...query.topicTerms]).toEqual(["lena", "run"]);
     expect(query.embeddingText).toBe("What does Lena run?");
   });
 

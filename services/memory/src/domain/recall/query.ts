@@ -32,11 +32,11 @@ export function understandQuery(text: string, referenceUs: number, view: RecallI
   const time = readQuestionTime(text, referenceUs, view);
   const about = readPeople(text, view.people);
   const terms = analyze(text);
-  const aside = new Set([...about.written.flatMap(analyze), ...analyze(time?.written ?? "")]);
+  const aside = new Set([...about.authorsWritten.flatMap(analyze), ...analyze(time?.written ?? "")]);
   const topic = terms.filter((term) => !aside.has(term));
   return {
     text,
-    embeddingText: about.isOneAuthor ? toFirstPerson(text, about.written) : text,
+    embeddingText: about.keys.length > 0 ? toFirstPerson(text, about.authorsWritten) : text,
     terms: [...new Set(terms)],
     topicTerms: new Set(topic.length > 0 ? topic : terms),
     pairs: terms.slice(1).map((term, i) => [terms[i]!, term] as const),
@@ -48,9 +48,8 @@ export function understandQuery(text: string, referenceUs: number, view: RecallI
 
 interface AskedPeople {
   readonly keys: readonly string[];
-  /** Names as the question writes them. */
-  readonly written: readonly string[];
-  readonly isOneAuthor: boolean;
+  /** Names of authors as the question writes them. Their passages do not repeat them; those about somebody else do. */
+  readonly authorsWritten: readonly string[];
 }
 
 /** Authors come before people who are only talked about, and a named person before "I" and "you". */
@@ -58,14 +57,10 @@ function readPeople(text: string, people: People): AskedPeople {
   const named = people.findNamed(text);
   if (named.length === 0) {
     const role = askedRole(text);
-    return { keys: role !== undefined && people.isAuthor(role) ? [role] : [], written: [], isOneAuthor: false };
+    return { keys: role !== undefined && people.isAuthor(role) ? [role] : [], authorsWritten: [] };
   }
   const authors = named.filter((mention) => mention.isAuthor);
   const asked = authors.length > 0 ? authors : named;
   const isOne = asked.every((mention) => mention.keys.join("\n") === asked[0]!.keys.join("\n"));
-  return {
-    keys: isOne ? asked[0]!.keys : [],
-    written: asked.map((mention) => mention.written),
-    isOneAuthor: isOne && authors.length > 0,
-  };
+  return { keys: isOne ? asked[0]!.keys : [], authorsWritten: authors.map((mention) => mention.written) };
 }

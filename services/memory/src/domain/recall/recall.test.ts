@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { planRecall, tracePlan } from "./plan.ts";
+import { understandQuery } from "./query.ts";
 import { conversation, DAY_US, idsOf, NOON, recall, record } from "./recall-fixture.ts";
 import { createRecallIndex } from "./recall-index.ts";
 
@@ -96,6 +98,24 @@ describe("order", () => {
     ]);
     expect(idsOf(recall(index, "boats"))).toEqual(["many", "few"]);
   });
+});
+
+test("a trace tells how many passages each arm brought", () => {
+  const { view } = createRecallIndex([
+    record("a", "a canoe"),
+    record("b", "a boat", { entityIds: ["e"] }),
+    record("c", "an oar", { entityIds: ["e"] }),
+  ]);
+  const plan = planRecall(
+    view,
+    understandQuery("canoe", NOON, view),
+    {},
+    {
+      ...{ budget: 10, semanticHits: [{ unitId: "b", score: 0.6 }], meaningShare: 1, linksOf: () => [] },
+      ...{ isTemporalEnabled: true, isGraphEnabled: true },
+    },
+  );
+  expect(tracePlan(plan)).toMatchObject({ candidateCount: 3, arms: { semantic: 1, keyword: 1, graph: 1, temporal: 0 } });
 });
 
 describe("supersession", () => {

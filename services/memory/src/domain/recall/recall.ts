@@ -9,7 +9,7 @@ import { putBehindSuperseding } from "./superseded.ts";
 
 export interface RecallHit {
   readonly record: RankingRecord;
-  /** Weighted sum of all terms over the sum of the positive weights: 1 would be perfect in every respect, 0.4 is usual for a good hit. */
+  /** Weighted sum of all terms over the sum of the positive weights: 1 would be perfect in every respect, 0.2 to 0.4 is usual for a good hit. */
   readonly score: number;
   /** Cosine with the question; undefined when the unit has no vector. */
   readonly semantic: number | undefined;
