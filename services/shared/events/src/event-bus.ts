@@ -14,15 +14,15 @@ export interface DomainEvent<T = unknown> {
 export interface Delivery {
   /** 1 for the first try. */
   readonly attempt: number;
-  /** Aborts when the bus closes. */
+  /** Aborts when the bus closes or the try has taken `DELIVERY_TIMEOUT_MS`, after which it counts as failed. */
   readonly signal: AbortSignal;
 }
 
 export interface Subscription {
   readonly subject: string;
   /**
-   * Name of the subscriber, the same after every restart: it is told what it missed while it was down, and processes that
-   * share the name share the deliveries. `null`: every process for itself, from now on.
+   * Name of the subscriber, the same after every restart: it is told what it missed while it was down, and those that share
+   * the name share the deliveries. `null`: every subscription for itself, from now on.
    */
   readonly durable: string | null;
   /**
@@ -33,6 +33,9 @@ export interface Subscription {
   /** Handler calls at once, 1 unless told: then events arrive in order as long as none fails. */
   readonly concurrency?: number;
 }
+
+export const DELIVERY_TRIES_MAX = 10; // with the pauses between them about a minute: longer than a restart of what a handler needs
+export const DELIVERY_TIMEOUT_MS = 30_000; // handlers save and enqueue; slow work belongs into jobs
 
 /**
  * Carries events from one service to others, at least once.
