@@ -22,6 +22,7 @@ await run(async (resources) => {
   for (const warning of warnings) log.warn({}, warning);
   log.info({ config: describeConfig(bankProcessConfig, config) }, "starting");
 
+  const configFile = readConfigFile(config.bank.configFile);
   const nowUs = createClock();
   const newId = () => crypto.randomUUID();
   const folder = join(config.dataDir, "bank");
@@ -42,7 +43,7 @@ await run(async (resources) => {
       reflect: peer(config.peers.reflect).client(ReflectInternalServiceService),
       webhook: peer(config.peers.webhook).client(WebhookInternalServiceService),
     },
-    configFile: readConfigFile(config.bank.configFile),
+    configFile,
     auditRetentionDays: config.bank.auditRetentionDays,
     providers: {
       llm_provider: config.providers.llmProvider,

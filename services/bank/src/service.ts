@@ -54,7 +54,7 @@ export function createBankService(deps: BankServiceDeps): Service {
   const relay = storage.createRelay({ bus, log });
   const runner = createJobRunner({
     store: storage.jobs,
-    handlers: { [PURGE_KIND]: createPurgeHandler({ storage, owners, nowUs, newId }) },
+    handlers: { [PURGE_KIND]: createPurgeHandler({ storage, owners, log, nowUs, newId }) },
     now: nowUs,
     log,
     owner: `bank-${newId()}`,

@@ -29,7 +29,7 @@ export const createDeleteBankHandler =
           id: deps.newId(),
           occurredAtUs: nowUs,
           payload: { tenantId, bankUid, bankId },
-          ...(ctx.traceparent === undefined ? {} : { traceparent: ctx.traceparent }),
+          traceparent: ctx.traceparent,
         }),
       ],
     });
