@@ -1,4 +1,4 @@
-export { serverWebhookOf, webhookConfig } from "./config.ts";
+export { serverWebhookOf, vaultFromConfig, webhookConfig } from "./config.ts";
 export { type AllowList, createAllowList } from "./domain/allow-list.ts";
 export { createTargetVault, parseVaultKey, type TargetVault } from "./domain/target-vault.ts";
 export { createDestinationGuard } from "./sender/destination-guard.ts";

@@ -35,7 +35,7 @@ describe("signatures", () => {
         "webhook-signature": standardSignatures([secret], message),
       };
       const payload = new TextDecoder().decode(message.body);
-      expect(() => verifier(secret).verify(payload, headers)).not.toThrow(/signature/i);
+      expect(() => verifier(secret).verify(payload, headers, { jsonParse: false })).not.toThrow();
       expect(() => verifier(secret).verify(`${payload} `, headers)).toThrow("No matching signature found");
     }
   });
