@@ -48,6 +48,3 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
   const [left, right] = [new Set(a), new Set(b)];
   return left.size === right.size && [...left].every((member) => right.has(member));
 }
-
-/** Texts that are equal after folding white space and case count as similarity 1. */
-export const sameWords = (a: string, b: string): boolean => foldText(a) === foldText(b);

@@ -2,9 +2,9 @@ import type { Entity, UnitSummary } from "../../memory-store.ts";
 import type { VectorHit } from "../../vector-index.ts";
 import { type ExtractedFact, familyOf } from "../fact.ts";
 import { pairNorm } from "../recall/pair-norm.ts";
-import { analyze } from "../text/analyzer.ts";
+import { analyze, foldText } from "../text/analyzer.ts";
 import { eventUsOf, type Link, type NewEntity, type NewUnit, type ObservationScopes } from "../unit.ts";
-import { type DuplicateCandidate, isComparable, sameWords } from "./duplicates.ts";
+import { type DuplicateCandidate, isComparable } from "./duplicates.ts";
 import { openEntityDirectory } from "./entity-directory.ts";
 import { type Dated, semanticLinksMax, temporalLinks } from "./links.ts";
 
@@ -34,7 +34,7 @@ export interface Surroundings {
   readonly cooccurring: (entityId: string) => Promise<ReadonlySet<string>>;
   /** Nearest vectors of a fact, the batch's own among them; best first. */
   readonly similar: (unitId: string) => readonly VectorHit[];
-  /** Live units among those hits. */
+  /** Live units among those hits that are similar enough to be duplicates. */
   readonly summaries: ReadonlyMap<string, UnitSummary>;
   /** Existing units close in time to a fact. */
   readonly nearInTime: (unitId: string) => readonly Dated[];
@@ -108,12 +108,13 @@ export async function planRetain(
     });
   }
   const keptIds = new Set(kept.map((prepared) => prepared.unitId));
+  const skippedUnitIds = facts.map((prepared) => prepared.unitId).filter((unitId) => !keptIds.has(unitId));
   return {
     units,
-    skippedUnitIds: facts.map((prepared) => prepared.unitId).filter((unitId) => !keptIds.has(unitId)),
+    skippedUnitIds,
     entities: directory.created,
     entityKinds: [...directory.kinds].map(([entityId, kind]) => ({ entityId, kind })),
-    links: linksOf(kept, around, thresholds.semanticLink),
+    links: linksOf(kept, new Set(skippedUnitIds), around, thresholds.semanticLink),
   };
 }
 
@@ -124,25 +125,30 @@ export function searchTokens(text: string, context: string, entityNames: readonl
 
 function dropDuplicates(facts: readonly PreparedFact[], around: Surroundings, threshold: number): PreparedFact[] {
   const kept: PreparedFact[] = [];
-  const keptCandidates = new Map<string, DuplicateCandidate>();
-  const keptByWords = new Map<string, string[]>();
+  const keptById = new Map<string, DuplicateCandidate>();
+  const keptByWords = new Map<string, DuplicateCandidate[]>();
   for (const prepared of facts) {
     const fresh = candidateOf(prepared);
-    const isSame = (other: DuplicateCandidate | undefined, score: number) =>
-      other !== undefined && (score > threshold || sameWords(fresh.text, other.text)) && isComparable(fresh, other);
-    const similar = around.similar(prepared.unitId).some(({ unitId, score }) => {
-      if (unitId === prepared.unitId) return false;
-      const stored = around.summaries.get(unitId);
-      const isReplaced = stored?.documentId !== undefined && around.replacedDocumentIds.has(stored.documentId);
-      return isSame(keptCandidates.get(unitId) ?? (isReplaced ? undefined : stored), score);
-    });
-    const twins = keptByWords.get(fresh.text) ?? [];
-    if (similar || twins.some((unitId) => isSame(keptCandidates.get(unitId), 1))) continue;
+    const words = foldText(fresh.text);
+    const twins = keptByWords.get(words) ?? [];
+    const isDuplicate =
+      twins.some((twin) => isComparable(fresh, twin)) ||
+      around.similar(prepared.unitId).some(({ unitId, score }) => {
+        if (score <= threshold || unitId === prepared.unitId) return false;
+        const other = keptById.get(unitId) ?? around.summaries.get(unitId);
+        return other !== undefined && !isReplaced(other, around) && isComparable(fresh, other);
+      });
+    if (isDuplicate) continue;
     kept.push(prepared);
-    keptCandidates.set(prepared.unitId, fresh);
-    keptByWords.set(fresh.text, [...twins, prepared.unitId]);
+    keptById.set(prepared.unitId, fresh);
+    keptByWords.set(words, [...twins, fresh]);
   }
   return kept;
+}
+
+/** Units of a document that this commit replaces are nobody's duplicate. */
+function isReplaced(unit: DuplicateCandidate | UnitSummary, around: Surroundings): boolean {
+  return "documentId" in unit && unit.documentId !== undefined && around.replacedDocumentIds.has(unit.documentId);
 }
 
 function candidateOf({ fact, mentionedAtUs, tags }: PreparedFact): DuplicateCandidate {
@@ -156,15 +162,9 @@ function candidateOf({ fact, mentionedAtUs, tags }: PreparedFact): DuplicateCand
   };
 }
 
-function linksOf(kept: readonly PreparedFact[], around: Surroundings, semanticMin: number): Link[] {
+/** The store drops links to units that are gone by the time of the commit; only skipped facts of this batch are left out here. */
+function linksOf(kept: readonly PreparedFact[], skipped: ReadonlySet<string>, around: Surroundings, semanticMin: number): Link[] {
   const own = new Map(kept.map((prepared) => [prepared.unitId, prepared]));
-  const isLive = (unitId: string) => {
-    const stored = around.summaries.get(unitId);
-    return (
-      own.has(unitId) ||
-      (stored !== undefined && !(stored.documentId !== undefined && around.replacedDocumentIds.has(stored.documentId)))
-    );
-  };
   const dated = kept.flatMap(({ unitId, fact, mentionedAtUs }) => {
     const eventUs = eventUsOf({ occurredStartUs: fact.occurredStartUs, mentionedAtUs });
     return eventUs === undefined ? [] : [{ unitId, eventUs, family: familyOf(fact.type) }];
@@ -172,7 +172,7 @@ function linksOf(kept: readonly PreparedFact[], around: Surroundings, semanticMi
   const semantic = kept.flatMap(({ unitId: fromId }) =>
     around
       .similar(fromId)
-      .filter(({ unitId, score }) => unitId !== fromId && score >= semanticMin && isLive(unitId))
+      .filter(({ unitId, score }) => unitId !== fromId && score >= semanticMin && !skipped.has(unitId))
       .slice(0, semanticLinksMax)
       .map(({ unitId, score }): Link => ({ fromId, toId: unitId, type: "semantic", weight: Math.min(1, score) })),
   );

@@ -12,7 +12,7 @@ import type { BankRef, NewChunk, NewDocument, ObservationScopes } from "../unit.
 import { eventUsOf } from "../unit.ts";
 import { appendText } from "./append-text.ts";
 import { type Extraction, type ExtractionInput, extractionSteps } from "./extract.ts";
-import { semanticLinksMax, temporalLinksMax, temporalWindowUs } from "./links.ts";
+import { type Dated, semanticLinksMax, temporalLinksMax, temporalWindowUs } from "./links.ts";
 import { type PreparedFact, planRetain, type Surroundings } from "./plan-retain.ts";
 import { type RetainSettings, retainSettings } from "./retain-settings.ts";
 
@@ -70,6 +70,7 @@ const planAttemptsMax = 8;
 /** Nearest vectors looked at per fact: links need 50, duplicates may hide behind units of other tags. */
 const similarMax = 2 * semanticLinksMax;
 const msPerFact = 10;
+const minuteUs = 60_000_000;
 
 /** chunk -> extract -> embed -> deduplicate -> resolve entities -> link -> commit. Nothing is visible before the commit. */
 export async function retainBatch(deps: RetainDeps, batch: RetainBatch): Promise<RetainedBatch> {
@@ -304,24 +305,27 @@ async function lookAround(
   const { store, vectors } = deps;
   const minScore = Math.min(settings.semanticLinkMin, settings.duplicateThreshold);
   const similar = new Map<string, VectorHit[]>();
-  const nearInTime = new Map<string, { unitId: string; eventUs: number }[]>();
+  const nearInTime = new Map<string, readonly Dated[]>();
+  const nearByMinute = new Map<string, Promise<readonly Dated[]>>();
   for (const [index, { unitId, vector, fact, mentionedAtUs }] of facts.entries()) {
     const family = familyOf(fact.type);
     similar.set(unitId, await vectors.search(bankUid, vector, { limit: similarMax, minScore, families: [family] }));
     const eventUs = eventUsOf({ occurredStartUs: fact.occurredStartUs, mentionedAtUs });
     if (eventUs !== undefined) {
-      nearInTime.set(unitId, [...(await store.nearestInTime(bankUid, family, eventUs, temporalWindowUs, temporalLinksMax))]);
+      // Facts of one minute have the same neighbours to within a rounding of their weights.
+      const minute = `${family} ${Math.floor(eventUs / minuteUs)}`;
+      const near = nearByMinute.get(minute) ?? store.nearestInTime(bankUid, family, eventUs, temporalWindowUs, temporalLinksMax);
+      nearByMinute.set(minute, near);
+      nearInTime.set(unitId, await near);
     }
     if (index % 64 === 63) await yieldToEventLoop();
   }
   const own = new Set(facts.map((fact) => fact.unitId));
-  const others = new Set(
-    [...similar.values()]
-      .flat()
-      .map((hit) => hit.unitId)
-      .filter((unitId) => !own.has(unitId)),
-  );
-  const summaries = await store.summaries(bankUid, [...others]);
+  const twins = new Set<string>();
+  for (const hits of similar.values()) {
+    for (const { unitId, score } of hits) if (score > settings.duplicateThreshold && !own.has(unitId)) twins.add(unitId);
+  }
+  const summaries = await store.summaries(bankUid, [...twins]);
   return {
     entities: await store.entityNames(bankUid),
     cooccurring: (entityId) => store.cooccurringIds(bankUid, entityId),

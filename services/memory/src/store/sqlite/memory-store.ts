@@ -327,7 +327,9 @@ function readStats(tx: SqliteTx, { bankNo }: BankRow): Stats {
         "SELECT count(*) AS n FROM units WHERE bank_no = ? AND live = 1 AND type <> 'observation' AND consolidated_us IS NULL AND consolidation_failed_us IS NULL",
       ) ?? 0,
     failedConsolidation:
-      one("SELECT count(*) AS n FROM units WHERE bank_no = ? AND live = 1 AND consolidation_failed_us IS NOT NULL") ?? 0,
+      one(
+        "SELECT count(*) AS n FROM units INDEXED BY units_failed WHERE bank_no = ? AND live = 1 AND consolidation_failed_us IS NOT NULL",
+      ) ?? 0,
     lastConsolidatedAtUs: one("SELECT max(consolidated_us) AS n FROM units WHERE bank_no = ? AND consolidated_us IS NOT NULL"),
     lastWriteAtUs: one("SELECT last_write_us AS n FROM banks WHERE bank_no = ?"),
   };

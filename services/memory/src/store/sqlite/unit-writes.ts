@@ -66,6 +66,17 @@ export function openUnitLedger(commit: BankCommit): UnitLedger {
     return row;
   };
 
+  /** Looks up what is not known yet of many units with one query. */
+  const learn = (unitIds: readonly string[]) => {
+    const unknown = new Set(unitIds.filter((unitId) => !known.has(unitId)));
+    if (unknown.size === 0) return;
+    const found = tx.all<{ unit_no: number; unit_id: string; type: string; live: number }>(
+      "SELECT unit_no, unit_id, type, live FROM units WHERE unit_id IN (SELECT value FROM json_each(?)) AND bank_no = ?",
+      [JSON.stringify([...unknown]), bankNo],
+    );
+    for (const row of found) known.set(row.unit_id, { unitNo: row.unit_no, type: row.type as FactType, live: row.live === 1 });
+  };
+
   const indexWords = (unitNo: number, words: readonly string[]) =>
     tx.run("INSERT INTO unit_words (rowid, bank, words) VALUES (?, ?, ?)", [unitNo, bankWord(bankNo), words.join(" ")]);
 
@@ -143,15 +154,21 @@ export function openUnitLedger(commit: BankCommit): UnitLedger {
       return unitNo;
     },
     link(links) {
-      for (const { fromId, toId, type, weight } of links) {
-        const [from, to] = [lookUp(fromId), lookUp(toId)];
-        if (!from?.live || !to?.live) continue; // One end went away after the plan read it; the link has no meaning any more.
-        const { changes } = tx.run(
-          "INSERT INTO links (from_no, type, to_no, weight) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-          [from.unitNo, type, to.unitNo, weight],
-        );
-        if (changes > 0) commit.count(`link:${from.type}:${type}`, 1);
-      }
+      learn(links.flatMap(({ fromId, toId }) => [fromId, toId]));
+      const ends = links.flatMap(({ fromId, toId, type, weight }) => {
+        const [from, to] = [known.get(fromId), known.get(toId)];
+        // An end that went away after the plan read it takes the link's meaning with it.
+        return from?.live && to?.live ? [[from.unitNo, type, to.unitNo, weight]] : [];
+      });
+      // One statement for all of them: a unit may bring dozens, and a call per row costs more than the row.
+      const added = tx.all<{ from_no: number; type: string }>(
+        `INSERT INTO links (from_no, type, to_no, weight)
+           SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
+         ON CONFLICT DO NOTHING RETURNING from_no, type`,
+        [JSON.stringify(ends)],
+      );
+      const typeOf = new Map([...known.values()].map((unit) => [unit.unitNo, unit.type]));
+      for (const { from_no, type } of added) commit.count(`link:${typeOf.get(from_no)}:${type}`, 1);
     },
     unlink(row, types) {
       if (row.live) countLinks(row.unitNo, -1, types);

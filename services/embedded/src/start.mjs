@@ -1,0 +1,7 @@
+// Entry of the product. Plain JavaScript, because an older Node cannot read the rest and should say so.
+const major = Number(process.versions.node.split(".")[0]);
+if (major < 24) {
+  console.error(`Memory Bank runs on Node 24 or later; this is ${process.versions.node}. Start it with: npx -y pnpm@12 start`);
+  process.exit(1);
+}
+await import("./main.ts");
