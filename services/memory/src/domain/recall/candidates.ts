@@ -2,7 +2,7 @@ import type { VectorHit } from "../../vector-index.ts";
 import { askedPeople, createFeatureReader, FEATURE_COUNT, featureAt, type ReadFeatures, wordScore } from "./features.ts";
 import { type LexicalScores, scoreWords } from "./lexical.ts";
 import type { RecallQuery } from "./query.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 import { dot, type RowWeights } from "./score.ts";
 import { createTopK } from "./top-k.ts";
 

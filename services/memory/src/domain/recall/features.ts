@@ -2,7 +2,7 @@ import type { Interval } from "../fact.ts";
 import type { LexicalScores } from "./lexical.ts";
 import { passageFlags } from "./passage-table.ts";
 import type { RecallQuery } from "./query.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 
 /**
  * What speaks for or against a passage, in the order of a feature row. Values are 0..1; `sentence` and `exchange` are

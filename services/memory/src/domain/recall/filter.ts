@@ -1,6 +1,6 @@
 import { type FactFamily, type FactType, factTypes, familyOf } from "../fact.ts";
 import { isOpenFilter, matchesTags, type TagFilter } from "../tags.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 
 /** What a recall may answer with. */
 export interface RecallFilter extends TagFilter {

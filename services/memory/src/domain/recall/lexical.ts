@@ -1,7 +1,7 @@
 import { passageFlags } from "./passage-table.ts";
 import type { Posting } from "./postings.ts";
 import type { RecallQuery } from "./query.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 
 /**
  * Word scores of every passage for one question, by passage slot: BM25 over four fields and adjacent pairs, each divided by

@@ -3,7 +3,7 @@ import { type ArmName, armNames, type CandidateSources, findCandidates } from ".
 import { FEATURE_COUNT } from "./features.ts";
 import { admitUnits, type RecallFilter } from "./filter.ts";
 import type { RecallQuery } from "./query.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 import { weightsFor } from "./score.ts";
 
 /*

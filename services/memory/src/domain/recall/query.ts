@@ -4,7 +4,7 @@ import { askedRole, toFirstPerson } from "./english-first-person.ts";
 import { type QuestionAims, readAims } from "./english-questions.ts";
 import type { People } from "./people.ts";
 import { readQuestionTime } from "./question-time.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 
 /** What ranking needs to know of a question. Holds no index slots, so it outlives changes of the bank. */
 export interface RecallQuery {

@@ -1,6 +1,6 @@
 import type { Interval } from "../fact.ts";
 import { parseQueryWindow } from "../text/time-expressions.ts";
-import type { RecallIndexView } from "./recall-index.ts";
+import type { RecallIndexView } from "./recall-index-view.ts";
 
 /** The time a question names. */
 export interface QuestionTime {

@@ -1,11 +1,12 @@
 import type { RankingRecord } from "../fact.ts";
 import { analyze, foldText } from "../text/analyzer.ts";
-import { type Contexts, createContexts } from "./contexts.ts";
+import { createContexts } from "./contexts.ts";
 import { filterClassOf } from "./filter.ts";
-import { createInterned, type Interned } from "./interned.ts";
-import { createPassageTable, growPassageTable, PASSAGE_ROW_BYTES, type PassageTable, passageFlags } from "./passage-table.ts";
-import { createPeople, type People } from "./people.ts";
-import { createPostings, type Postings, type TermCount } from "./postings.ts";
+import { createInterned } from "./interned.ts";
+import { createPassageTable, growPassageTable, PASSAGE_ROW_BYTES, passageFlags } from "./passage-table.ts";
+import { createPeople } from "./people.ts";
+import { createPostings, type TermCount } from "./postings.ts";
+import type { RecallIndexView, Session, Totals } from "./recall-index-view.ts";
 import { bytesOf, fieldTerms, inReadingOrder, ownWords } from "./record-terms.ts";
 
 /**
@@ -27,46 +28,6 @@ export interface RecallIndex {
 export interface RecallDelta {
   readonly upserts?: readonly RankingRecord[];
   readonly removes?: readonly string[];
-}
-
-/** The columns that scoring reads. Slots are reused after removals: never keep one past a later `apply`. */
-export interface RecallIndexView {
-  readonly postings: Postings;
-  readonly people: People;
-  readonly contexts: Contexts;
-  /** Types and tags of the units, see `filterClassOf`. */
-  readonly filterClasses: Interned;
-  readonly passages: PassageTable;
-  readonly sessions: readonly (Session | undefined)[];
-  /** By unit slot. */
-  readonly records: readonly (RankingRecord | undefined)[];
-  readonly unitPassage: readonly number[];
-  readonly unitSubject: readonly number[];
-  readonly unitFilterClass: readonly number[];
-  /** Terms of a unit in order, function words left out. */
-  readonly unitTerms: readonly (readonly number[])[];
-  readonly unitsByEntity: ReadonlyMap<string, ReadonlySet<number>>;
-  slotOf(unitId: string): number | undefined;
-  readonly totals: Readonly<Totals>;
-}
-
-export interface Session {
-  readonly id: string;
-  /** Passage slots in reading order. */
-  readonly passages: number[];
-  readonly numbers: number[];
-  textTerms: number;
-}
-
-/** Sums over all live passages, kept as integers so that updates never drift. */
-export interface Totals {
-  textTerms: number;
-  turnTerms: number;
-  pairs: number;
-  windowTerms: number;
-  sessions: number;
-  /** Units that others superseded. */
-  superseded: number;
 }
 
 /** In a conversation a turn is understood with four turns on either side (measured best of one to six). */
