@@ -32,7 +32,7 @@ export {
   retryEvery,
   retryWithBackoff,
 } from "./retry-policy.ts";
-export { assertClaim, completeJob, failJob, setJobProgress } from "./sqlite/claimed-jobs.ts";
+export { assertClaim, cancelPendingJob, completeJob, failJob, setJobDetails, setJobProgress } from "./sqlite/claimed-jobs.ts";
 export { enqueueJobs } from "./sqlite/enqueue-jobs.ts";
 export { createSqliteJobStore, type SqliteJobStoreDeps } from "./sqlite/job-store.ts";
 export { jobsMigration } from "./sqlite/jobs-migration.ts";

@@ -93,6 +93,20 @@ export function setJobProgress(
   tx.run(sql, [stage, nowUs, processed, total, nowUs, claim.jobId]);
 }
 
+/** Merges members into the public facts about a job that is held, in the caller's transaction. */
+export function setJobDetails(tx: SqliteTx, claim: Claim, members: JsonObject): void {
+  assertClaim(tx, claim);
+  const { details } = tx.get<{ details: string }>("SELECT details FROM jobs WHERE id = ?", [claim.jobId])!;
+  const merged = { ...(JSON.parse(details) as JsonObject), ...members };
+  tx.run("UPDATE jobs SET details = ? WHERE id = ?", [JSON.stringify(merged), claim.jobId]);
+}
+
+/** Ends the pending job that holds the dedupe key as `cancelled`, in the caller's transaction; does nothing when there is none. */
+export function cancelPendingJob(tx: SqliteTx, dedupeKey: string, nowUs: number): void {
+  const id = pendingTwin(tx, dedupeKey);
+  if (id !== undefined) endJob(tx, id, "cancelled", null, nowUs);
+}
+
 /** `JobStore.complete` inside the caller's transaction; the handler then answers `"committed"`. */
 export function completeJob(tx: SqliteTx, claim: Claim, result: JsonObject | null, nowUs: number): void {
   assertClaim(tx, claim);
