@@ -2,6 +2,7 @@ import { authConfig } from "@memory-bank/auth";
 import { bankConfig } from "@memory-bank/bank";
 import { int, list, oneOf, secret, string } from "@memory-bank/config";
 import { embeddingsConfig, memoryConfig } from "@memory-bank/memory";
+import { reflectConfig } from "@memory-bank/reflect";
 import { webhookConfig } from "@memory-bank/webhook";
 
 const port = (name: string, description: string, value: number) =>
@@ -30,6 +31,7 @@ export const embeddedConfig = {
   auth: authConfig,
   bank: bankConfig,
   memory: memoryConfig,
+  reflect: reflectConfig,
   webhook: {
     ...webhookConfig,
     encryptionKey: secret("WEBHOOK_ENCRYPTION_KEY", {

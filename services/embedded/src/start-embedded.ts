@@ -103,19 +103,23 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     recallIndexBytesMax: config.memory.recallIndexBytesMax,
     retainConcurrency: config.memory.retainConcurrency,
   });
+  const reflectStorage = resources.use(await openReflectStore({ kind: "sqlite", file: inData("reflect.sqlite") }, { nowUs }));
   const reflect = createReflectService({
     ...common,
-    store: resources.use(await openReflectStore({ kind: "sqlite", file: inData("reflect.sqlite") }, { bus, log, nowUs })),
+    ...reflectStorage,
     bus,
     bank: { ...bankInternal, ...client(BankServiceService) },
     memory: { ...client(MemoryServiceService), ...client(MemoryInternalServiceService) },
+    languageModel: { kind: config.llm.provider === "none" ? "none" : "local" },
+    refreshConcurrency: config.reflect.refreshConcurrency,
   });
-  const { ownPorts, ...guard } = createGuardPorts();
+  // No webhook may call this process; its ports become known one by one.
+  const ownPorts: number[] = [];
   const allowList = createAllowList(config.webhook.allowedHosts);
   const webhook = createWebhookService({
     ...common,
     store: resources.use(await openWebhookStore({ kind: "sqlite", file: inData("webhook.sqlite") })),
-    sender: resources.use(createHttpSender({ guard: createDestinationGuard({ allowList, ownPorts }) })),
+    sender: resources.use(createHttpSender({ guard: createDestinationGuard({ allowList, ownPorts: () => ownPorts }) })),
     bank: bankInternal,
     bus,
     vault: createTargetVault({
@@ -134,6 +138,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   const made = await auth.ensureBootstrapKey({ bootstrapKey: config.auth.bootstrapKey, createWhenMissing: true });
   // Nobody else works on this folder: what a killed process had claimed is free again.
   await storage.jobs.reclaimAll();
+  await reflectStorage.jobs.reclaimAll();
 
   const rpc = resources.use(
     await serve(services, {
@@ -144,7 +149,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     }),
   );
   sockets?.connectTo(rpc.port);
-  guard.add(rpc.port);
+  ownPorts.push(rpc.port);
   await verifier.start();
   // Listeners before those whose events they want: an event without subscribers is done at once.
   await startInOrder([webhook, reflect, auth, bank, memory], resources);
@@ -168,7 +173,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   });
   resources.defer(() => gateway.close());
   const url = await gateway.listen({ host: config.gateway.host, port: config.gateway.port });
-  guard.add(Number(new URL(url).port));
+  ownPorts.push(Number(new URL(url).port));
   rpc.setServing(true);
   // The rules of extraction load with the first text otherwise; this is after the first request could be answered.
   setImmediate(warmExtraction);
@@ -206,10 +211,4 @@ async function startInOrder(services: readonly Service[], resources: Resources):
 
 async function allReady(services: readonly Service[]): Promise<void> {
   await Promise.all(services.map((service) => service.ready()));
-}
-
-/** The ports of this process, which no webhook may call; they become known one by one. */
-function createGuardPorts() {
-  const ownPorts = new Set<number>();
-  return { ownPorts, add: (port: number) => ownPorts.add(port) };
 }
