@@ -35,6 +35,8 @@ export interface Operation {
   readonly query?: Members;
   readonly body?: Schema<unknown>;
   readonly response: TSchema;
+  /** Of the answer; JSON unless told, and then `response` is a string. */
+  readonly mediaType?: "text/plain";
   /** Of success; 200 unless told. */
   readonly status?: 200 | 201 | 202;
   /** Statuses of its own failures, beyond those that every operation can answer. */

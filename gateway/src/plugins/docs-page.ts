@@ -52,7 +52,7 @@ const outline = (schema, indent = "") => {
 };
 
 const table = (rows) => node("table", undefined, ...rows.map((cells) => node("tr", undefined, ...cells.map((cell) => node("td", cell)))));
-const schemaOf = (part) => part && part.content && part.content["application/json"].schema;
+const schemaOf = (part) => part && part.content && Object.values(part.content)[0].schema;
 const heading = (text) => node("h3", text);
 
 const operationView = (method, path, operation) => {

@@ -83,7 +83,7 @@ function describe(operation: Operation, components: Map<string, OpenApiSchema>):
     tags: [tag],
     ...(isPublic && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !ruleOf(body).whenAbsent, content: jsonContent(body, components) } }),
+    ...(body && { requestBody: { required: !ruleOf(body).whenAbsent, content: content(body, components) } }),
     responses: responsesOf(operation, components),
   };
 }
@@ -103,13 +103,14 @@ function responsesOf(operation: Operation, components: Map<string, OpenApiSchema
   );
   const failures = [...new Set([...common, ...errors])].sort((a, b) => a - b);
   const entries = failures.map((code) => [code, response(code, code === 422 ? validationErrorBody : errorBody, components)]);
-  return { [status]: response(status, operation.response, components), ...Object.fromEntries(entries) };
+  const { mediaType, response: answer } = operation;
+  return { [status]: response(status, answer, components, mediaType), ...Object.fromEntries(entries) };
 }
 
-function response(status: number, schema: TSchema, components: Map<string, OpenApiSchema>): Record<string, unknown> {
-  return { description: STATUS_CODES[status], content: jsonContent(schema, components) };
+function response(status: number, schema: TSchema, components: Map<string, OpenApiSchema>, mediaType?: string) {
+  return { description: STATUS_CODES[status], content: content(schema, components, mediaType) };
 }
 
-function jsonContent(schema: TSchema, components: Map<string, OpenApiSchema>): Record<string, unknown> {
-  return { "application/json": { schema: toOpenApi(schema, components) } };
+function content(schema: TSchema, components: Map<string, OpenApiSchema>, mediaType = "application/json") {
+  return { [mediaType]: { schema: toOpenApi(schema, components) } };
 }

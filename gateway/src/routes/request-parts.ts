@@ -32,3 +32,9 @@ export function requireUuid(text: string, faultOf: (text: string) => string): st
   if ("uuid" in parsed) return parsed.uuid;
   throw new AppError("invalid_argument", "INVALID_UUID", faultOf(text));
 }
+
+/** The UUID in lower case with hyphens. Text that is none stays as it is: there is no such record. */
+export function anyUuidForm(text: string): string {
+  const parsed = parseUuid(text);
+  return "uuid" in parsed ? parsed.uuid : text;
+}

@@ -88,6 +88,7 @@ export function healthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void 
     summary: "Read metrics in the Prometheus text format",
     tag,
     isPublic: true,
+    mediaType: "text/plain",
     response: Type.String(),
     handler: async (_ctx, { reply }) => {
       reply.type("text/plain; version=0.0.4; charset=utf-8");
