@@ -1,4 +1,5 @@
-import { systemContext } from "@memory-bank/context";
+import { type CallContext, systemContext } from "@memory-bank/context";
+import { AppError, isAppError } from "@memory-bank/errors";
 import type { OutboxRelay } from "@memory-bank/events";
 import { createJobRunner, type JobStore } from "@memory-bank/jobs";
 import type { Embedder } from "@memory-bank/models";
@@ -69,16 +70,19 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
   return {
     name: "memory",
     implementations: [
-      implement(MemoryServiceService, {
-        ...retainHandlers(deps),
-        ...recallHandlers(deps),
-        ...memoryHandlers(deps),
-        ...entityHandlers(deps),
-        ...documentHandlers(deps),
-        ...statsHandlers(deps),
-        ...operationHandlers(deps),
-        ...consolidationHandlers(deps),
-      }),
+      implement(
+        MemoryServiceService,
+        notFoundOnceDeleted({
+          ...retainHandlers(deps),
+          ...recallHandlers(deps),
+          ...memoryHandlers(deps),
+          ...entityHandlers(deps),
+          ...documentHandlers(deps),
+          ...statsHandlers(deps),
+          ...operationHandlers(deps),
+          ...consolidationHandlers(deps),
+        }),
+      ),
       implement(MemoryInternalServiceService, internalHandlers(deps)),
     ],
     async start() {
@@ -90,4 +94,22 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
       await given.store.seq("");
     },
   };
+}
+
+type Handler = (ctx: CallContext, request: { readonly bankId?: string }) => Promise<unknown>;
+
+/** A bank that is deleted while a call works on it was not there, as far as the caller is concerned. */
+function notFoundOnceDeleted<H extends object>(handlers: H): H {
+  const guarded = Object.entries(handlers as Record<string, Handler>).map(([name, handler]) => [
+    name,
+    async (ctx: CallContext, request: { readonly bankId?: string }) => {
+      try {
+        return await handler(ctx, request);
+      } catch (error) {
+        if (!isAppError(error, "BANK_FENCED")) throw error;
+        throw new AppError("not_found", "BANK_NOT_FOUND", `Bank '${request.bankId}' not found`);
+      }
+    },
+  ]);
+  return Object.fromEntries(guarded) as H;
 }

@@ -6,7 +6,7 @@ import { chunkToProto, defined, resultToProto, tagFilterFromProto } from "../con
 import type { RankingRecord } from "../domain/fact.ts";
 import { type Budget, recallSettings } from "../domain/recall/recall-settings.ts";
 import { findBank, type MemoryDeps } from "../memory-deps.ts";
-import { type Recalled, recallMemories } from "../recall-memories.ts";
+import { type Recalled, recallMemories, requireAskable } from "../recall-memories.ts";
 
 type Recall = Pick<Rpc<typeof MemoryServiceService>, "recall">;
 
@@ -18,6 +18,7 @@ const budgetWords: Record<number, Budget> = {
 
 export const recallHandlers = (deps: MemoryDeps): Recall => ({
   async recall(ctx, request) {
+    requireAskable(request.query);
     const bank = await findBank(deps, ctx, request.bankId);
     if (!bank) return emptyResponse;
     const recalled = await recallMemories(deps, {

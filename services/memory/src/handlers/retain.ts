@@ -29,13 +29,18 @@ export const retainHandlers = (deps: MemoryDeps): Retain => ({
 
 async function retainNow(deps: MemoryDeps, ctx: CallContext, bank: ResolvedBank, items: readonly RetainItem[]): Promise<void> {
   const callId = deps.newId();
-  const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(wallLimitMs)]);
+  const wallLimit = AbortSignal.timeout(wallLimitMs);
+  const signal = AbortSignal.any([ctx.signal, wallLimit]);
   let firstItemIndex = 0;
   try {
     for (const part of batches(items)) {
       await retainBatch(deps, { bank, config: bank.config, items: part, firstItemIndex, callId, operationId: callId, signal });
       firstItemIndex += part.length;
     }
+  } catch (error) {
+    if (!wallLimit.aborted) throw error;
+    const text = `Retain ran past its limit of ${wallLimitMs / 1000} seconds; ${firstItemIndex} items are stored`;
+    throw new AppError("deadline_exceeded", "RETAIN_WALL_LIMIT", text);
   } finally {
     if (firstItemIndex > 0) deps.wake();
   }

@@ -17,6 +17,9 @@ export interface Peer extends AsyncDisposable {
   client<S extends ServiceDefinition>(definition: S): Rpc<S>;
 }
 
+/** Timers of Node count in 32 bits; a call of a job may have no deadline of its own. */
+const deadlineMsMax = 2 ** 31 - 1;
+
 /** Reads may be repeated when a peer was unavailable; everything else is sent once. */
 const idempotentMethod = /^(Get|List|Find|Resolve|Verify|Recall|Expand|Count|Fence|Purge|RecordAudit)/;
 
@@ -36,7 +39,7 @@ export function connect(options: ConnectOptions): Peer {
               method.responseDeserialize,
               request,
               metadataFromContext(ctx, options.serviceToken),
-              { deadline: ctx.deadlineMs },
+              { deadline: Math.min(ctx.deadlineMs, Date.now() + deadlineMsMax) },
               (error: ServiceError | null, response: unknown) => {
                 ctx.signal.removeEventListener("abort", cancel);
                 if (error) reject(errorFromStatus(error));
