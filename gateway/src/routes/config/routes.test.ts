@@ -18,5 +18,5 @@ test("configuration goes through as it is, nulls and unknown keys too", async ()
   expect((await gateway.app.inject({ method: "PATCH", url, headers: asOwner, payload })).json()).toEqual(shown);
   expect((await gateway.app.inject({ method: "DELETE", url, headers: asOwner })).json()).toEqual(shown);
   expect(calls.map(([method]) => method)).toEqual(["getBankConfig", "patchBankConfig", "resetBankConfig"]);
-  expect(calls[1]?.[1].updates).toEqual({ retain_mission: null, NEW_KEY: [1, { a: "b" }] });
+  expect(calls[1]![1].updates).toEqual({ retain_mission: null, NEW_KEY: [1, { a: "b" }] });
 });

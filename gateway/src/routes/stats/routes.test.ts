@@ -79,5 +79,5 @@ test("a time series says what was applied", async () => {
     time_field: "mentioned_at",
     buckets: [{ time: "1970-01-01T00:00:00.000000Z", world: 1, experience: 0, observation: 2 }],
   });
-  expect(gateway.calls.at(-1)?.[1]).toEqual({ bankId: "one", period: "7d", timeField: "mentioned_at" });
+  expect(gateway.calls.at(-1)![1]).toEqual({ bankId: "one", period: "7d", timeField: "mentioned_at" });
 });
