@@ -1,11 +1,15 @@
 import { inject } from "vitest";
 import { type Api, createApi } from "../support/api.ts";
+import { createContractCheck, fetchOpenApi } from "../support/openapi.ts";
 
-/** The started service with its owner key. */
-export const owner: Api = createApi({ url: inject("service").url, key: inject("service").ownerKey });
+const { url, ownerKey } = inject("service");
+const contract = fetchOpenApi(url).then(createContractCheck);
 
 /** The same service with another key; none when empty. */
-export const withKey = (key: string): Api => createApi({ url: owner.url, key });
+export const withKey = (key: string): Api => createApi({ url, key, contract });
+
+/** The started service with its owner key. Every answer is checked against the API description that the service serves. */
+export const owner: Api = withKey(ownerKey);
 
 /** A bank id that no other test uses, and the path of its resources. */
 export function freshBank(name = "bank"): { readonly bankId: string; readonly path: string } {

@@ -1,3 +1,5 @@
+import type { ContractCheck } from "./openapi.ts";
+
 /** An answer of the REST API. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
 export interface Answer<T = any> {
@@ -14,7 +16,15 @@ export interface Api {
   readonly key: string;
 }
 
-export function createApi({ url, key }: { readonly url: string; readonly key: string }): Api {
+export interface ApiOptions {
+  readonly url: string;
+  /** None is sent when empty. */
+  readonly key: string;
+  /** Judges every answer before the test sees it. */
+  readonly contract?: Promise<ContractCheck>;
+}
+
+export function createApi({ url, key, contract }: ApiOptions): Api {
   const call = async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const response = await fetch(url + path, {
       method,
@@ -22,9 +32,15 @@ export function createApi({ url, key }: { readonly url: string; readonly key: st
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+    (await contract)?.({ method, path, status: response.status, headers: response.headers, text });
+    return { status: response.status, headers: response.headers, body: parsed(response.headers, text) };
   };
   return Object.assign(call as Api, { url, key });
+}
+
+function parsed(headers: Headers, text: string): unknown {
+  if (text === "") return null;
+  return headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
 /** Polls until `read` answers something, or fails after `withinMs` with what it last saw. */
