@@ -1,5 +1,5 @@
 import type { Document } from "@memory-bank/proto/memory/v1/memory";
-import { instantText } from "../instant-text.ts";
+import { instantText, instantTextOrNull } from "../instant-text.ts";
 
 export function documentListItemFromProto(document: Document) {
   return {
@@ -25,11 +25,23 @@ export function documentFromProto(document: Document, nodesByFactType: Readonly<
   };
 }
 
-/** The parameters of the call that stored it; its instant as text like all others. */
+/** What the memory service keeps of the call that stored a document. */
+interface StoredParams {
+  readonly timestamp_us?: number | null;
+  readonly entities?: readonly { readonly name: string; readonly kind: string }[];
+  readonly exact_entities?: boolean;
+}
+
+/** The parameters of the call that stored it, in the words of that call. */
 function paramsFromProto(params: Document["retainParams"]) {
   if (!params) return null;
-  const { timestamp_us: timestampUs, ...rest } = params as Readonly<Record<string, unknown>>;
-  return { ...rest, timestamp: typeof timestampUs === "number" ? instantText(timestampUs) : null };
+  const { timestamp_us: timestampUs, entities, exact_entities: isExact, ...rest } = params as StoredParams;
+  return {
+    ...rest,
+    timestamp: instantTextOrNull(timestampUs ?? undefined),
+    ...(entities && { entities: entities.map(({ name, kind }) => ({ text: name, type: kind })) }),
+    ...(isExact && { resolve_entities: false }),
+  };
 }
 
 function scopesOf(params: Document["retainParams"]): string | string[][] | null {

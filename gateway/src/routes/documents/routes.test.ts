@@ -16,7 +16,13 @@ const document: Document = {
   tags: ["t"],
   metadata: { a: "b" },
   originalText: "Hello",
-  retainParams: { context: "call", timestamp_us: 0, observation_scopes: [["t"]] },
+  retainParams: {
+    context: "call",
+    timestamp_us: 0,
+    observation_scopes: [["t"]],
+    entities: [{ name: "Maria", kind: "PERSON" }],
+    exact_entities: true,
+  },
 };
 const chunk = { id: "c", bankId: "one", documentId: "a/b", chunkIndex: 0, text: "Hello", createdAtUs: 1 };
 const shownChunk = {
@@ -59,7 +65,13 @@ test("a document tells its text, how it was retained, and its units by type", as
     memory_unit_count: 3,
     tags: ["t"],
     document_metadata: { a: "b" },
-    retain_params: { context: "call", timestamp: "1970-01-01T00:00:00.000000Z", observation_scopes: [["t"]] },
+    retain_params: {
+      context: "call",
+      timestamp: "1970-01-01T00:00:00.000000Z",
+      observation_scopes: [["t"]],
+      entities: [{ text: "Maria", type: "PERSON" }],
+      resolve_entities: false,
+    },
     original_text: "Hello",
     nodes_by_fact_type: { world: 2, experience: 1 },
     observation_scopes: [["t"]],

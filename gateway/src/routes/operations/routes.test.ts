@@ -184,7 +184,11 @@ describe("changing an operation", () => {
     await using refusing = await gatewayWith({
       memory: { [rpc]: failing("failed_precondition", "JOB_NOT_PENDING", "is running") },
     });
-    expect((await refusing.send(method, `/${operationId}${path}`)).statusCode).toBe(409);
+    const refused = await refusing.send(method, `/${operationId}${path}`);
+    expect([refused.statusCode, refused.json().detail]).toEqual([
+      409,
+      `Operation ${operationId} cannot be cancelled: it is not pending`,
+    ]);
     expect(refusing.ofReflect).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { CallContext } from "@memory-bank/context";
-import { isAppError } from "@memory-bank/errors";
+import { AppError, isAppError } from "@memory-bank/errors";
 import type { OperationRequest } from "@memory-bank/proto/common/v1/common";
 import type { FastifyInstance } from "fastify";
 import { route } from "../../route.ts";
@@ -77,7 +77,11 @@ export function operationRoutes(app: FastifyInstance, owners: OperationOwners): 
   ) => {
     const operationId = operationIdOf(operation_id);
     const request: OperationRequest = { bankId, operationId, includePayload: false };
-    await atOwner(owners, (owner) => owner[method](ctx, request));
+    try {
+      await atOwner(owners, (owner) => owner[method](ctx, request));
+    } catch (error) {
+      throw inOperationWords(error, operationId);
+    }
     return { success: true, message: `Operation ${operationId} ${done}`, operation_id: operationId };
   };
 
@@ -116,4 +120,18 @@ export function operationRoutes(app: FastifyInstance, owners: OperationOwners): 
     errors: [400, 404, 409],
     handler: (ctx, { params }) => change(ctx, params, "deleted", "deleteOperation"),
   });
+}
+
+/** Why an operation is not in the state that a change needs; the services know it as a job. */
+const refusals: Readonly<Record<string, string>> = {
+  JOB_NOT_PENDING: "cannot be cancelled: it is not pending",
+  JOB_NOT_RETRYABLE: "cannot be retried: it is neither failed nor cancelled",
+  JOB_ALREADY_PENDING: "cannot be retried: the same work is already pending",
+  JOB_NOT_FINISHED: "cannot be deleted: it has not finished",
+};
+
+function inOperationWords(error: unknown, operationId: string): unknown {
+  const refusal = isAppError(error) ? refusals[error.reason] : undefined;
+  if (refusal === undefined || !isAppError(error)) return error;
+  return new AppError(error.code, error.reason, `Operation ${operationId} ${refusal}`, { cause: error });
 }
