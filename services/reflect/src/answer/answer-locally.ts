@@ -5,6 +5,7 @@ import { fillStructure } from "../domain/local-structure.ts";
 import type { ReflectDeps } from "../reflect-deps.ts";
 import type { BudgetLevel, Question } from "./question.ts";
 import { directivesFor, searchMemories, searchModels } from "./sources.ts";
+import { traceTool } from "./trace.ts";
 
 /** A person reads the list; a larger budget asks for more of it. */
 const factsMax: Readonly<Record<BudgetLevel, number>> = { low: 12, mid: 24, high: 48 };
@@ -16,22 +17,19 @@ const LIKE_ENOUGH = 0.6;
 export async function answerLocally(deps: ReflectDeps, ctx: CallContext, question: Question): Promise<Answer> {
   const { query, recall, maxTokens, budget, responseSchema, factTypes } = question;
   const tools: TracedTool[] = [];
-  const traced = async <T>(tool: string, work: () => Promise<T>, idsOf: (result: T) => string[]): Promise<T> => {
-    const startedUs = deps.nowUs();
-    const result = await work();
-    const durationMs = Math.round((deps.nowUs() - startedUs) / 1_000);
-    tools.push({ tool, input: { query }, output: { ids: idsOf(result) }, durationMs, iteration: 1 });
-    return result;
-  };
-
+  const call = (tool: string) => ({ tool, input: { query }, iteration: 1 });
   const directives = await directivesFor(deps, ctx, question);
-  const models = await traced(
-    "search_mental_models",
+  const models = await traceTool(
+    deps,
+    tools,
+    call("search_mental_models"),
     () => searchModels(deps, ctx, question, query, MODELS_MAX),
-    (found) => found.map(({ model }) => model.id),
+    (found) => ({ mental_model_ids: found.map(({ model }) => model.id) }),
   );
-  const { facts } = await traced(
-    "recall",
+  const { facts } = await traceTool(
+    deps,
+    tools,
+    call("recall"),
     () =>
       searchMemories(deps, ctx, question, {
         query,
@@ -40,7 +38,7 @@ export async function answerLocally(deps: ReflectDeps, ctx: CallContext, questio
         chunksMaxTokens: 0,
         prefersObservations: true,
       }),
-    (found) => found.facts.map(({ id }) => id),
+    (found) => ({ memory_ids: found.facts.map(({ id }) => id) }),
   );
   const usable = models.filter(({ likeness, isStale }) => likeness >= LIKE_ENOUGH && !isStale);
   const answer = composeLocalAnswer({

@@ -9,53 +9,46 @@ export interface Candidate {
   readonly semantic: number | undefined;
 }
 
-/** What a question asks for, read once. */
-export interface Asked {
-  readonly words: ReadonlySet<string>;
-  readonly names: ReadonlySet<string>;
-}
+/**
+ * Cosine plus half the covered share of the question's words, from which on a memory counts as evidence. Measured over 333 answered
+ * and 370 unanswerable questions about long conversations: nine in ten of the former pass, three in four of the latter do not.
+ */
+const EVIDENCE_MIN = 0.63;
+const COVERAGE_WEIGHT = 0.5;
+/** Below this a memory is about something else and is not shown. */
+const RELATED_MIN = 0.4;
 
-export function readQuestion(query: string): Asked {
-  return { words: new Set(contentWords(query)), names: new Set(namesIn(query)) };
-}
-
-// Fitted on the answerable and unanswerable questions of long conversations; see `evidence.test.ts` for what must hold.
-const COVERED_ENOUGH = 0.5;
-const MEANING_ENOUGH = 0.55;
-const COVERED_SOME = 0.25;
-const MEANING_SOME = 0.42;
-const MEANING_RELATED = 0.35;
-
-/** The share of the question's words, names excepted, that the memory says itself; 1 for a question that only names things. */
-export function coverageOf({ words, names }: Asked, candidate: Candidate): number {
-  const wanted = [...words].filter((word) => !names.has(word));
-  if (wanted.length === 0) return 1;
-  const said = wordsOf(candidate);
-  return wanted.filter((word) => said.has(word)).length / wanted.length;
-}
-
-/** Whether the memory says something about what is asked, so that it may stand in an answer. */
-export function isRelated(asked: Asked, candidate: Candidate): boolean {
-  return coverageOf(asked, candidate) > 0 || (candidate.semantic ?? 0) >= MEANING_RELATED;
-}
-
-/** Whether the memory by itself may answer the question. */
-export function isEvidence(asked: Asked, candidate: Candidate): boolean {
-  const covered = coverageOf(asked, candidate);
-  const meaning = candidate.semantic ?? 0;
-  return covered >= COVERED_ENOUGH || meaning >= MEANING_ENOUGH || (covered >= COVERED_SOME && meaning >= MEANING_SOME);
+/** Judges memories against one question. */
+export interface Judge {
+  /** Whether the memory says something about what is asked, so that it may stand in an answer. */
+  isRelated(candidate: Candidate): boolean;
+  /** Whether the memories hold an answer. One without anything particular to ask ("What do you know?") is answered by whatever there is. */
+  readonly holdsAnswer: boolean;
 }
 
 /**
- * Whether these memories hold an answer: each name of the question occurs among them, and at least one of them is evidence.
- * A question that asks for nothing in particular ("What do you know?") is answered by whatever there is.
+ * Reads the question together with what was found for it: a name that occurs among the memories is what they are searched by and
+ * tells nothing about the rest of the question; one that does not occur is a word that nothing covers.
  */
-export function holdAnswer(asked: Asked, candidates: readonly Candidate[]): boolean {
-  if (candidates.length === 0) return false;
-  if (asked.words.size === 0) return true;
+export function judgeEvidence(query: string, candidates: readonly Candidate[]): Judge {
+  const words = new Set(contentWords(query));
   const said = new Set(candidates.flatMap((candidate) => [...wordsOf(candidate)]));
-  if (![...asked.names].every((name) => said.has(name))) return false;
-  return candidates.some((candidate) => isEvidence(asked, candidate));
+  const names = namesIn(query);
+  const knownNames = new Set(names.filter((name) => said.has(name)));
+  const wanted = [...words].filter((word) => !knownNames.has(word));
+  const strengthOf = (candidate: Candidate): number => {
+    const own = wordsOf(candidate);
+    const covered = wanted.length === 0 ? 1 : wanted.filter((word) => own.has(word)).length / wanted.length;
+    // A memory that was found by its words alone has no cosine; its words then speak for its meaning, too.
+    return (candidate.semantic ?? covered / 2) + COVERAGE_WEIGHT * covered;
+  };
+  const isAboutStrangers = names.length > 0 && knownNames.size === 0;
+  return {
+    isRelated: (candidate) => words.size === 0 || strengthOf(candidate) >= RELATED_MIN,
+    holdsAnswer:
+      candidates.length > 0 &&
+      (words.size === 0 || (!isAboutStrangers && candidates.some((candidate) => strengthOf(candidate) >= EVIDENCE_MIN))),
+  };
 }
 
 function wordsOf({ text, context, entities }: Candidate): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import { countTokens } from "@memory-bank/models";
 import type { CitedModel, Fact } from "./answer.ts";
 import { contentWords } from "./content-words.ts";
-import { holdAnswer, isRelated, readQuestion } from "./evidence.ts";
+import { judgeEvidence } from "./evidence.ts";
 
 /** A memory as recall answers it, best first. */
 export interface RetrievedFact extends Fact {
@@ -40,18 +40,17 @@ const MODEL_LINES_MAX = 5;
  * of its own. When the memories do not answer the question it says so, and shows the closest ones.
  */
 export function composeLocalAnswer({ query, facts, models, maxTokens, factsMax }: LocalQuestion): LocalAnswer {
-  const asked = readQuestion(query);
+  const judge = judgeEvidence(query, facts);
   const lines = createLines(maxTokens);
   const usedModels = models.filter((model) => addModel(lines, model, query));
-  if (!holdAnswer(asked, facts)) {
+  if (!judge.holdsAnswer) {
     if (usedModels.length > 0) return { text: lines.text(), facts: [], models: usedModels, isAnswered: true };
     lines.add(NOT_HELD);
-    const nearest = facts.filter((fact) => isRelated(asked, fact)).slice(0, NEAREST_MAX);
+    const nearest = facts.filter(judge.isRelated).slice(0, NEAREST_MAX);
     const shown = addFacts(lines, nearest, `\n${NEAREST}\n`);
     return { text: lines.text(), facts: shown, models: [], isAnswered: false };
   }
-  const related = asked.words.size === 0 ? facts : facts.filter((fact) => isRelated(asked, fact));
-  const chosen = related.slice(0, factsMax);
+  const chosen = facts.filter(judge.isRelated).slice(0, factsMax);
   const current = chosen.filter(({ isSuperseded }) => !isSuperseded);
   const ordered = [...current.filter(isObservation), ...current.filter((fact) => !isObservation(fact))];
   const shown = addFacts(lines, ordered, usedModels.length > 0 ? "" : undefined);
