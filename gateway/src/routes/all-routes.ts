@@ -1,6 +1,8 @@
 import type { Logger } from "@memory-bank/telemetry";
 import type { FastifyInstance } from "fastify";
+import { createAuditQueue } from "../audit/audit-queue.ts";
 import type { GatewayClients } from "../clients.ts";
+import { registerAudit } from "../plugins/audit.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { auditLogRoutes } from "./audit-logs/routes.ts";
 import { bankRoutes } from "./banks/routes.ts";
@@ -33,12 +35,16 @@ export interface RoutesDeps {
   readonly ready: () => Promise<void>;
   /** All metrics in the Prometheus text format. */
   readonly renderMetrics: () => Promise<string>;
+  /** Keeps the text of memories in the audit log, also after they are forgotten. */
+  readonly auditKeepsText?: boolean;
 }
 
 /** Every operation of the API, in the order in which the API description lists them. */
 export function routes(deps: RoutesDeps): (app: FastifyInstance) => void {
-  const { clients } = deps;
+  const { clients, nowUs, newId, log, auditKeepsText: keepsText = false } = deps;
   return (app) => {
+    const queue = createAuditQueue({ bank: clients.bankInternal, log, nowUs, newId });
+    registerAudit(app, { queue, nowUs, newId, keepsText });
     bankRoutes(app, clients);
     configRoutes(app, clients);
     statsRoutes(app, clients);
