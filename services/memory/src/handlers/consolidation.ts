@@ -1,8 +1,13 @@
-import { AppError } from "@memory-bank/errors";
+import type { CallContext } from "@memory-bank/context";
+import { AppError, isAppError } from "@memory-bank/errors";
+import { type Job, type JobRun, type JsonObject, type RetryPolicy, retryWithBackoff } from "@memory-bank/jobs";
 import type { MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
 import type { Rpc } from "@memory-bank/rpc";
-import { consolidationJob } from "../consolidation-job.ts";
+import { type ConsolidationPayload, consolidationJob } from "../consolidation-job.ts";
 import { scopesFromProto } from "../convert.ts";
+import { consolidateBank } from "../domain/consolidate/consolidate-bank.ts";
+import { consolidationSettings } from "../domain/consolidate/consolidation-settings.ts";
+import type { Consolidator } from "../domain/consolidate/consolidator.ts";
 import { ensureBank, findBank, type MemoryDeps } from "../memory-deps.ts";
 import { requeue } from "../removals.ts";
 
@@ -15,12 +20,8 @@ export const consolidationHandlers = (deps: MemoryDeps): Consolidation => ({
       throw new AppError("invalid_argument", "OBSERVATIONS_DISABLED", `Observations are disabled for bank '${bankId}'`);
     }
     const nowUs = deps.nowUs();
-    const plain = consolidationJob(bank, deps.newId(), nowUs);
-    const scopes = scopesFromProto(observationScopes);
-    // A run with scopes of its own must not be lost in a waiting one without.
-    const { dedupeKey: _, ...unique } = plain;
-    const job = scopes === undefined ? plain : { ...unique, payload: { ...plain.payload, observation_scopes: scopes as never } };
-    const [enqueued] = await deps.jobs.enqueue([{ ...job, runAtUs: nowUs }]);
+    const job = consolidationJob(bank, deps.newId(), nowUs, { scopes: scopesFromProto(observationScopes), isUrgent: true });
+    const [enqueued] = await deps.jobs.enqueue([job]);
     deps.wake();
     return { operationId: enqueued!.job.id, deduplicated: enqueued!.deduplicated };
   },
@@ -33,3 +34,51 @@ export const consolidationHandlers = (deps: MemoryDeps): Consolidation => ({
     return { retriedCount };
   },
 });
+
+/** Unlimited tries (contract 10): an outage of a model ends some time. A bank that is gone does not come back. */
+const backoff = retryWithBackoff({ baseMs: 5_000, capMs: 1_800_000 });
+export const retryConsolidation: RetryPolicy = (failure) =>
+  isAppError(failure.error, "BANK_FENCED") ? "give_up" : backoff(failure);
+
+/** Runs one round of a bank's consolidation. Its last commit completes the job. */
+export async function runConsolidationJob(
+  deps: MemoryDeps & { readonly consolidatorFor: (provider: "local" | "openai" | "none") => Consolidator },
+  ctx: CallContext,
+  job: Job,
+  run: JobRun,
+): Promise<"committed" | JsonObject> {
+  const payload = job.payload as ConsolidationPayload;
+  const bankUid = job.groupKey;
+  const { bank, config = {} } = await deps.bank.resolveBank(ctx, { tenantId: job.tenantKey, bankId: "", bankUid, create: false });
+  if (!bank) throw new AppError("cancelled", "BANK_FENCED", `Bank '${payload.bank_id}' was deleted`);
+  const settings = consolidationSettings(config);
+  if (!settings.isEnabled) return { items_count: 0, observations_created: 0, observations_updated: 0, observations_deleted: 0 };
+  await consolidateBank(
+    { ...deps, consolidator: deps.consolidatorFor(settings.provider) },
+    {
+      bank: { tenantId: job.tenantKey, bankId: bank.bankId, bankUid },
+      config,
+      scopesOverride: payload.observation_scopes,
+      claim: run.claim,
+      signal: run.signal,
+      progress: (processed, total) => run.progress({ stage: "consolidating", processed, total }),
+    },
+  );
+  deps.wake();
+  return "committed";
+}
+
+/** Banks that one sweep queues at most; the next sweep goes on with those that are still pending. */
+const sweptBanksMax = 1_000;
+
+/** Queues a run for every bank that has pending units, wants them consolidated, and has no run waiting. */
+export async function sweepPending(deps: MemoryDeps, ctx: CallContext): Promise<void> {
+  for (const { tenantId, bankUid } of await deps.store.banksWithPending(sweptBanksMax)) {
+    ctx.signal.throwIfAborted();
+    const { bank, config = {} } = await deps.bank.resolveBank(ctx, { tenantId, bankId: "", bankUid, create: false });
+    if (!bank || !consolidationSettings(config).isAutomatic) continue;
+    const { bankId } = bank;
+    await deps.jobs.enqueue([consolidationJob({ tenantId, bankId, bankUid }, deps.newId(), deps.nowUs(), { isUrgent: true })]);
+  }
+  deps.wake();
+}

@@ -73,11 +73,24 @@ function entitiesOf({ includeEntities }: RecallRequest, { hits }: Recalled): Pic
   const entities = [];
   let tokens = 0;
   for (const [entityId, canonicalName] of names) {
-    tokens += countTokens(canonicalName);
+    tokens += nameTokens(canonicalName);
     if (tokens > includeEntities.maxTokens) break;
     entities.push({ entityId, canonicalName });
   }
   return { entities };
+}
+
+/** Names come back with every recall of a bank; counting them anew would cost more than the ranking. */
+const namesCountedMax = 20_000;
+const countedNames = new Map<string, number>();
+
+function nameTokens(name: string): number {
+  const counted = countedNames.get(name);
+  if (counted !== undefined) return counted;
+  if (countedNames.size >= namesCountedMax) countedNames.clear();
+  const tokens = countTokens(name);
+  countedNames.set(name, tokens);
+  return tokens;
 }
 
 /** The chunks of the results in order of first use; the one at the token bound is cut, and nothing comes after it. */

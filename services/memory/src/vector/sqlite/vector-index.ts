@@ -165,11 +165,12 @@ export async function openSqliteVectorIndex(options: SqliteVectorIndexOptions): 
         bankUid,
         (bank) => {
           arena.ask(query);
-          const rows = unitIds.flatMap((unitId) => {
+          const found = new Map<string, number>();
+          for (const unitId of unitIds) {
             const row = bank.rowOf.get(unitId);
-            return row === undefined ? [] : [[unitId, scoreOf(arena, placeOf(bank, row, arena.width))] as const];
-          });
-          return new Map(rows);
+            if (row !== undefined) found.set(unitId, scoreOf(arena, placeOf(bank, row, arena.width)));
+          }
+          return found;
         },
         (bankNo) =>
           db.read((tx) => {

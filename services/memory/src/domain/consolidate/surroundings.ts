@@ -1,0 +1,183 @@
+import { cutToTokens, type Embedder } from "@memory-bank/models";
+import type { MemoryStore } from "../../memory-store.ts";
+import type { RecallIndexes } from "../../recall-indexes.ts";
+import { recallMemories } from "../../recall-memories.ts";
+import type { VectorIndex } from "../../vector-index.ts";
+import { familyOf, type RankingRecord } from "../fact.ts";
+import type { RecallIndexView } from "../recall/recall-index.ts";
+import { recallSettings } from "../recall/recall-settings.ts";
+import { analyze } from "../text/analyzer.ts";
+import type { ObservationScopes, Unit } from "../unit.ts";
+import type { ConsolidationSettings } from "./consolidation-settings.ts";
+import type { ShownObservation, Surroundings } from "./consolidator.ts";
+import { type Scope, scopeKey, scopesOf } from "./scopes.ts";
+
+export interface SurroundingsDeps {
+  readonly store: MemoryStore;
+  readonly vectors: VectorIndex;
+  readonly embedder: Embedder;
+  readonly indexes: RecallIndexes;
+  readonly nowUs: () => number;
+}
+
+export interface SurroundingsOf {
+  readonly bankUid: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly settings: ConsolidationSettings;
+  readonly scope: Scope;
+  readonly facts: readonly Unit[];
+  readonly scopesOverride: ObservationScopes | undefined;
+  /** Every unit that a lookup answers is noted here by id. */
+  readonly shown: Map<string, Unit>;
+  readonly signal: AbortSignal;
+}
+
+/** Facts that restate one another lie closer than this in every embedding that we use; the words decide then. */
+const similarMin = 0.5;
+/** Restatements come first; beyond twenty others of the same meaning the fact adds nothing. */
+const similarMax = 20;
+/** Facts on one topic of one person; older ones were settled by earlier runs. */
+const factsByWordMax = 64;
+/** Tokens of recalled observations per fact (contract 13.3). */
+const recalledTokensMax = 512;
+/** A recall's question may not be longer (contract 1.10). */
+const questionTokensMax = 500;
+/** Observations that one call is shown: about what 8 facts times 512 tokens bring. */
+const observationsShownMax = 60;
+
+export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): Surroundings {
+  const { store, vectors, indexes } = deps;
+  const { bankUid, scope, settings, shown, signal } = of;
+  const key = scopeKey(scope);
+
+  const show = (units: readonly Unit[]): readonly Unit[] => {
+    for (const unit of units) shown.set(unit.unitId, unit);
+    return units;
+  };
+  const feedsScope = (unit: Unit): boolean =>
+    scopesOf(unit.tags, of.scopesOverride ?? unit.observationScopes).some((own) => scopeKey(own) === key);
+  const inScope = async (unitIds: readonly string[]): Promise<readonly Unit[]> =>
+    show((await store.getUnits(bankUid, unitIds)).filter((unit) => unit.type !== "observation" && feedsScope(unit)));
+  const vectorsOfFacts = lazily(() =>
+    vectors.get(
+      bankUid,
+      of.facts.map((fact) => fact.unitId),
+    ),
+  );
+
+  return {
+    async similarFacts(fact) {
+      const vector = (await vectorsOfFacts()).get(fact.unitId);
+      if (!vector) return [];
+      const families = [familyOf(fact.type)];
+      const hits = await vectors.search(bankUid, vector, { limit: similarMax + 1, minScore: similarMin, families });
+      return inScope(hits.map((hit) => hit.unitId).filter((unitId) => unitId !== fact.unitId));
+    },
+
+    async factsWithWords(words, isWanted) {
+      const { index } = await indexes.fresh(bankUid);
+      const found = recordsWithWords(index.view, words).filter((record) => record.type !== "observation" && isWanted(record));
+      found.sort((a, b) => (b.mentionedAtUs ?? 0) - (a.mentionedAtUs ?? 0) || (a.unitId < b.unitId ? -1 : 1));
+      return inScope(found.slice(0, factsByWordMax).map((record) => record.unitId));
+    },
+
+    async observationsOf(unitIds) {
+      const { index } = await indexes.fresh(bankUid);
+      const wanted = new Set(unitIds);
+      const found = index.view.records.filter(
+        (record) =>
+          record?.type === "observation" &&
+          record.sourceUnitIds.some((unitId) => wanted.has(unitId)) &&
+          scopeKey([...record.tags].sort()) === key,
+      );
+      const observations = await store.getUnits(
+        bankUid,
+        found.map((record) => record!.unitId),
+      );
+      const oldestFirst = observations.toSorted((a, b) => a.createdAtUs - b.createdAtUs || (a.unitId < b.unitId ? -1 : 1));
+      show(oldestFirst);
+      return Promise.all(
+        oldestFirst.map(async (observation) => ({
+          observation,
+          sources: show(await store.getUnits(bankUid, observation.sourceUnitIds)),
+        })),
+      );
+    },
+
+    async relatedObservations() {
+      const lists = await Promise.all(of.facts.map((fact) => relatedIds(fact)));
+      const ids = roundRobin(lists).slice(0, observationsShownMax);
+      const observations = show(await store.getUnits(bankUid, ids));
+      return withSources(observations);
+    },
+  };
+
+  /** The nearest by meaning first, so that a twin is never missed, then what recall finds. */
+  async function relatedIds(fact: Unit): Promise<string[]> {
+    const tags = scope.length > 0 ? ({ tags: scope, tagsMatch: "all_strict" } as const) : {};
+    const { hits } = await recallMemories(deps, {
+      bankUid,
+      query: cutToTokens(fact.text, questionTokensMax),
+      filter: { ...tags, types: ["observation"] },
+      settings: recallSettings(of.config, "low", recalledTokensMax),
+      maxTokens: recalledTokensMax,
+      referenceUs: fact.mentionedAtUs ?? deps.nowUs(),
+      window: undefined,
+      minScores: {},
+      prefersObservations: false,
+      isTraced: false,
+      signal,
+    });
+    const recalled = hits.map(({ record }) => record.unitId);
+    const nearest = hits.toSorted((a, b) => (b.semantic ?? -1) - (a.semantic ?? -1))[0]?.record.unitId;
+    return nearest === undefined ? [] : [nearest, ...recalled.filter((unitId) => unitId !== nearest)];
+  }
+
+  /** Sources in order of the observations, as many as the token bounds allow. */
+  async function withSources(observations: readonly Unit[]): Promise<ShownObservation[]> {
+    const result: ShownObservation[] = [];
+    let left = settings.sourceTokensMax;
+    for (const observation of observations) {
+      let own = settings.sourceTokensPerObservationMax;
+      const sources: Unit[] = [];
+      for (const source of await store.getUnits(bankUid, observation.sourceUnitIds)) {
+        if (source.tokenCount > own || source.tokenCount > left) break;
+        own -= source.tokenCount;
+        left -= source.tokenCount;
+        sources.push(source);
+      }
+      result.push({ observation, sources });
+    }
+    return result;
+  }
+}
+
+/** Live units that hold a form of any of the words in their own text. */
+function recordsWithWords(view: RecallIndexView, words: readonly string[]): RankingRecord[] {
+  const units = new Set<number>();
+  for (const term of new Set(words.flatMap(analyze))) {
+    const termId = view.postings.idOf(term);
+    if (termId === undefined) continue;
+    for (const passage of view.postings.get(termId).passages) {
+      for (const unit of view.passages.units[passage]!) if (view.unitTerms[unit]!.includes(termId)) units.add(unit);
+    }
+  }
+  return [...units].map((unit) => view.records[unit]!);
+}
+
+function roundRobin(lists: readonly (readonly string[])[]): string[] {
+  const taken = new Set<string>();
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  for (let at = 0; at < longest; at++) {
+    for (const list of lists) if (list[at] !== undefined) taken.add(list[at]!);
+  }
+  return [...taken];
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
