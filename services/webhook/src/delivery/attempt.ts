@@ -5,6 +5,7 @@ import type { ClaimedDelivery, Settlement } from "../domain/delivery.ts";
 import { requestOf } from "../domain/request.ts";
 import type { TargetVault } from "../domain/target-vault.ts";
 import type { Sender } from "../sender/sender.ts";
+import type { AttemptEnd } from "./lanes.ts";
 
 export interface AttemptDeps {
   readonly sender: Sender;
@@ -19,12 +20,22 @@ export interface AttemptDeps {
   readonly log: Logger;
 }
 
-/** Makes one attempt and says what it came to; rejects only when `signal` aborts. */
-export async function makeAttempt(deps: AttemptDeps, delivery: ClaimedDelivery, signal: AbortSignal): Promise<Settlement> {
+/** One attempt: what is to be recorded, and what it says about the receiver. */
+export interface Attempt {
+  readonly settlement: Settlement;
+  readonly end: AttemptEnd;
+}
+
+/** Makes one attempt; rejects only when `signal` aborts. */
+export async function makeAttempt(deps: AttemptDeps, delivery: ClaimedDelivery, signal: AbortSignal): Promise<Attempt> {
   const outcome = await outcomeOf(deps, delivery, signal);
   const { nowUs, scheduleUs, random } = deps;
   const settlement = settlementOf(outcome, delivery.roundAttempts, { nowUs: nowUs(), scheduleUs: scheduleUs(), random });
-  return deps.keepsResponseBodies ? settlement : { ...settlement, lastResponseBody: null };
+  const isCutOff = outcome.kind === "answered" && outcome.isCutOff === true;
+  return {
+    settlement: deps.keepsResponseBodies ? settlement : { ...settlement, lastResponseBody: null },
+    end: settlement.status !== "completed" ? "failure" : isCutOff ? "cut off" : "success",
+  };
 }
 
 async function outcomeOf(deps: AttemptDeps, delivery: ClaimedDelivery, signal: AbortSignal): Promise<SendOutcome> {

@@ -32,7 +32,7 @@ export interface Dispatcher {
   nudge(webhookIds: readonly string[]): void;
   /** Starts nothing more, lets attempts finish for a while, then breaks them off and gives them back. */
   stop(): Promise<void>;
-  /** Attempts that run now. */
+  /** Attempts whose outcome is not written yet. */
   inFlight(): number;
 }
 
@@ -122,7 +122,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const resumeLater = () => {
     timers.clearTimeout(resumeTimer);
     const atMs = lanes.resumeAtMs(monotonicMs());
-    if (atMs !== null && !stopping.signal.aborted) resumeTimer = timers.setTimeout(wantTurn, atMs - monotonicMs());
+    if (atMs !== null && !stopping.signal.aborted) resumeTimer = timers.setTimeout(wantTurn, Math.max(0, atMs - monotonicMs()));
   };
 
   const startAttempt = (delivery: ClaimedDelivery) => {
@@ -133,34 +133,27 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const runAttempt = async (delivery: ClaimedDelivery): Promise<void> => {
     const slot = lanes.begin(delivery.claim.webhookId);
     const slowTimer = timers.setTimeout(() => lanes.slowed(slot), SLOW_MS);
-    const settlement = await settledOrStopped(delivery);
+    const attempt = await makeAttempt(deps, delivery, breaking.signal).catch(() => undefined); // undefined: broken off
     timers.clearTimeout(slowTimer);
-    lanes.end(slot, settlement === undefined ? "none" : settlement.status === "completed" ? "success" : "failure", monotonicMs());
+    lanes.end(slot, attempt?.end ?? "stopped", monotonicMs());
+    // Asked for before the outcome is written, so that a store that groups commits takes the next claim into the same one.
     wantTurn();
+    await recordOutcome(delivery, attempt?.settlement);
   };
 
-  /** What the attempt came to, once it is written; `undefined` when it was broken off. */
-  const settledOrStopped = async (delivery: ClaimedDelivery): Promise<Settlement | undefined> => {
-    const { claim } = delivery;
-    const settlement = await makeAttempt(deps, delivery, breaking.signal).catch(() => undefined);
+  const recordOutcome = async ({ claim, eventType }: ClaimedDelivery, settlement: Settlement | undefined) => {
     const isKept = await untilWritten(() =>
       settlement === undefined ? store.release(claim, deps.scheduleUs()) : store.settle(claim, settlement),
     );
     if (settlement?.status === "pending") wakeBy(settlement.dueUs);
     const result = settlement?.status ?? "released";
     outcomes?.add({ result });
+    const { deliveryId, webhookId } = claim;
+    const reason = settlement === undefined || settlement.status === "completed" ? {} : { reason: settlement.lastError };
     log.info(
-      {
-        deliveryId: claim.deliveryId,
-        webhookId: claim.webhookId,
-        eventType: delivery.eventType,
-        result,
-        ...(settlement && settlement.status !== "completed" ? { reason: settlement.lastError } : {}),
-        ...(isKept ? {} : { isClaimLost: true }),
-      },
+      { deliveryId, webhookId, eventType, result, ...reason, ...(isKept ? {} : { isClaimLost: true }) },
       "webhook attempt",
     );
-    return settlement;
   };
 
   /** A store that is briefly unable to write must not lose what a receiver has answered. False: lost to another, or to the stop. */
@@ -193,6 +186,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await Promise.all(attempts);
       timers.clearTimeout(breakTimer);
     },
-    inFlight: () => lanes.inFlight(),
+    inFlight: () => attempts.size,
   };
 }

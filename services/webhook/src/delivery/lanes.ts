@@ -1,4 +1,4 @@
-import { afterFailure, afterSlowSuccess, afterSuccess, type Lane, newLane, whileSlow } from "../domain/lane.ts";
+import { afterCutOff, afterFailure, afterSlowSuccess, afterSuccess, type Lane, newLane, whileSlow } from "../domain/lane.ts";
 
 /** Attempts at once to receivers that have answered well so far, or have not been called yet. */
 export const SOUND_SLOTS = 128;
@@ -24,6 +24,9 @@ export interface Slot {
   isSlow: boolean;
 }
 
+/** `cut off`: a success whose answer was too long; `stopped`: says nothing about the receiver. */
+export type AttemptEnd = "success" | "cut off" | "failure" | "stopped";
+
 export interface LaneAsk {
   readonly webhookId: string;
   readonly limit: number;
@@ -45,8 +48,7 @@ export interface Lanes {
   begin(webhookId: string): Slot;
   /** Notes that an attempt has been running for long. */
   slowed(slot: Slot): void;
-  end(slot: Slot, result: "success" | "failure" | "none", nowMs: number): void;
-  inFlight(): number;
+  end(slot: Slot, result: AttemptEnd, nowMs: number): void;
 }
 
 export function createLanes(): Lanes {
@@ -133,9 +135,8 @@ export function createLanes(): Lanes {
       state.inFlight -= 1;
       used[kindOf(slot)] -= 1;
       if (result === "success") state.lane = slot.isSlow ? afterSlowSuccess(state.lane) : afterSuccess(state.lane);
+      if (result === "cut off") state.lane = afterCutOff(nowMs);
       if (result === "failure") state.lane = afterFailure(state.lane, nowMs);
     },
-
-    inFlight: () => used.sound + used.troubled,
   };
 }

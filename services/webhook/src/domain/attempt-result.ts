@@ -4,7 +4,14 @@ import { retryWaitUs } from "./retry-ladder.ts";
 /** What became of one request. */
 export type SendOutcome =
   /** A complete answer, or enough of one. */
-  | { readonly kind: "answered"; readonly status: number; readonly body: string | null; readonly retryAfter: string | null }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly body: string | null;
+      readonly retryAfter: string | null;
+      /** The body went on beyond what is read, and the connection was given up for it. */
+      readonly isCutOff?: boolean;
+    }
   /** The destination may not be called at all; another try would be refused as well. */
   | { readonly kind: "refused"; readonly reason: string }
   /** No answer, or one that broke off; `status` is set when the head of an answer had arrived. */

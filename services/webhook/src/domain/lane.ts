@@ -32,6 +32,11 @@ export function afterSlowSuccess(lane: Lane): Lane {
   return { isTroubled: true, allowance: Math.min(lane.allowance + 1, ALLOWANCE_MAX), failuresInRow: 0, resumeAtMs: 0 };
 }
 
+/** An answer that has to be cut off counts as an answer, but each one costs a connection and whatever had been sent. */
+export function afterCutOff(nowMs: number): Lane {
+  return { isTroubled: true, allowance: 1, failuresInRow: 0, resumeAtMs: nowMs + PAUSE_MS_FIRST };
+}
+
 export function afterFailure(lane: Lane, nowMs: number): Lane {
   const failuresInRow = lane.failuresInRow + 1;
   const excess = failuresInRow - BREAKER_FAILURES;

@@ -1,5 +1,3 @@
-import type { ResponseReader } from "./response-reader.ts";
-
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Connection refused",
   ECONNRESET: "Connection reset",
@@ -11,6 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "Host name not found",
   EAI_AGAIN: "Host name not found",
   UND_ERR_CONNECT_TIMEOUT: "Connection timed out",
+  ERR_ANSWER_TOO_LARGE: "Response is too large",
   UND_ERR_HEADERS_OVERFLOW: "Response headers are too large",
   HPE_HEADER_OVERFLOW: "Response headers are too large",
   UND_ERR_SOCKET: "Connection closed by the receiver",
@@ -26,10 +25,10 @@ export function brokenReason(error: unknown): string {
   return reasons[code] ?? `Request failed (${code})`;
 }
 
-/** True when a kept connection was gone before anything of this exchange came back: it had carried others before. */
-export function isStaleConnection(error: unknown, reader: ResponseReader): boolean {
+/** True for the end of a connection over which something had come back. */
+export function isUsedConnection(error: unknown): boolean {
   const socket = (error as { readonly socket?: { readonly bytesRead?: number } }).socket;
-  return codeOf(error) === "UND_ERR_SOCKET" && reader.status() === null && (socket?.bytesRead ?? 0) > 0;
+  return codeOf(error) === "UND_ERR_SOCKET" && (socket?.bytesRead ?? 0) > 0;
 }
 
 function codeOf(error: unknown): string | undefined {

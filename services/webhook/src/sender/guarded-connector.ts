@@ -7,6 +7,11 @@ import type { DestinationGuard } from "./destination-guard.ts";
 export const CONNECT_MS_MAX = 10_000;
 /** Addresses of one name that are tried in turn; a name with many usually has one machine behind all of them. */
 const ADDRESSES_TRIED_MAX = 4;
+/**
+ * What a receiver may send in answer to one request, in bytes of the connection. Far above head and body as far as they
+ * are read; it stops those who find a part of the protocol that the HTTP parser reads without an end, like a chunk size.
+ */
+const ANSWER_BYTES_MAX = 256 * 1024;
 
 /**
  * Makes the connections of the HTTP client. The name is resolved and judged here, and the socket is opened to a judged
@@ -49,10 +54,25 @@ export function createGuardedConnector(
 
   return (asked, callback) => {
     connectJudged(asked).then(
-      (socket) => callback(null, socket),
+      (socket) => callback(null, bounded(socket)),
       (error) => callback(error, null),
     );
   };
+}
+
+/** Destroys the socket when too much arrives after one request. Something was written since: that is the next request. */
+function bounded(socket: Socket): Socket {
+  let writtenBefore = socket.bytesWritten;
+  let readBefore = socket.bytesRead;
+  socket.on("readable", () => {
+    if (socket.bytesWritten !== writtenBefore) {
+      writtenBefore = socket.bytesWritten;
+      readBefore = socket.bytesRead;
+    } else if (socket.bytesRead - readBefore > ANSWER_BYTES_MAX) {
+      socket.destroy(Object.assign(new Error("too much was sent in answer"), { code: "ERR_ANSWER_TOO_LARGE" }));
+    }
+  });
+  return socket;
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -79,7 +79,7 @@ describe("what is sent and what comes back", () => {
   test("method, path, headers and exact bytes arrive; status and body come back", async () => {
     const receiver = await startReceiver((response) => response.writeHead(201, { "retry-after": "7" }).end("fine"));
     const outcome = await newSender().send(post(`${receiver.url}/hook?a=b`), never);
-    expect(outcome).toEqual({ kind: "answered", status: 201, body: "fine", retryAfter: "7" });
+    expect(outcome).toEqual({ kind: "answered", status: 201, body: "fine", retryAfter: "7", isCutOff: false });
     expect(receiver.received).toMatchObject([
       { method: "POST", path: "/hook?a=b", body: '{"a":1}', headers: { "x-test": "yes", "content-length": "7" } },
     ]);
@@ -273,9 +273,9 @@ describe("faults on the way", () => {
 
 describe("hostile receivers", () => {
   const expected: Readonly<Record<string, Partial<SendOutcome>>> = {
-    "an endless body": { kind: "answered", status: 200 },
-    "an endless body in chunks": { kind: "answered", status: 200 },
-    "a gzip bomb": { kind: "answered", status: 200 },
+    "an endless body": { kind: "answered", status: 200, isCutOff: true },
+    "an endless body in chunks": { kind: "answered", status: 200, isCutOff: true },
+    "a gzip bomb": { kind: "answered", status: 200, isCutOff: true },
     "two answers at once": { kind: "answered", status: 500 },
   };
 
@@ -286,7 +286,14 @@ describe("hostile receivers", () => {
     expect(performance.now() - startMs).toBeLessThan(TIMEOUT_MS + GRACE_MS);
     expect(outcome).toMatchObject(expected[name] ?? { kind: "broken" });
     if (outcome.kind === "answered") expect(outcome.body?.length ?? 0).toBeLessThanOrEqual(BODY_CHARACTERS_MAX);
+    expect(receiver.connections()).toBe(1); // no fault of the receiver's own is taken for a stale connection
     if (name !== "two answers at once") await expect.poll(() => receiver.open()).toBe(0);
+  });
+
+  test("an answer that never gets anywhere is broken off by its size, long before the timeout", async () => {
+    const receiver = use(await startRawReceiver(hostileBehaviours["an endless chunk size"]!));
+    const outcome = await newSender().send(post(`http://127.0.0.1:${receiver.port}/`, { timeoutMs: 30_000 }), never);
+    expect(outcome).toMatchObject({ kind: "broken", reason: "Response is too large", status: 200 });
   });
 
   test("TLS that stalls is given up within the timeout, and its socket soon after", async () => {

@@ -4,7 +4,7 @@ import type { SendOutcome } from "../domain/attempt-result.ts";
 import { ALLOWANCE_MAX } from "../domain/lane.ts";
 import type { OutgoingRequest } from "../domain/request.ts";
 import type { DestinationGuard } from "./destination-guard.ts";
-import { brokenReason, isStaleConnection } from "./failure-text.ts";
+import { brokenReason, isUsedConnection } from "./failure-text.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
 import { createResponseReader } from "./response-reader.ts";
 import type { Sender } from "./sender.ts";
@@ -55,6 +55,7 @@ export function createHttpSender(deps: HttpSenderDeps): Sender {
 
 interface Exchange {
   readonly outcome: SendOutcome;
+  /** True when a kept connection was gone before anything of this exchange came back. */
   readonly isStale: boolean;
 }
 
@@ -64,6 +65,7 @@ function exchange(agent: Agent, request: OutgoingRequest, deadlineMs: number, si
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let isSettled = false;
+    let isAnswering = false;
     const reader = createResponseReader();
 
     const settle = (result: () => void) => {
@@ -103,6 +105,9 @@ function exchange(agent: Agent, request: OutgoingRequest, deadlineMs: number, si
           // The time may have run out while the request waited for a connection; then it must not be sent any more.
           if (isSettled) started.abort(new Error("exchange is over"));
         },
+        onResponseStarted() {
+          isAnswering = true;
+        },
         onResponseStart(_, status, headers) {
           const fault = reader.onHead(status, headers);
           if (fault !== null) breakOff({ kind: "broken", reason: fault, status: null });
@@ -115,7 +120,11 @@ function exchange(agent: Agent, request: OutgoingRequest, deadlineMs: number, si
         },
         onResponseError(_, error) {
           if (isAppError(error, "DESTINATION_REFUSED")) finish({ kind: "refused", reason: error.message });
-          else finish({ kind: "broken", reason: brokenReason(error), status: reader.status() }, isStaleConnection(error, reader));
+          else
+            finish(
+              { kind: "broken", reason: brokenReason(error), status: reader.status() },
+              !isAnswering && isUsedConnection(error),
+            );
         },
       },
     );

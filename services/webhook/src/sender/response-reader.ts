@@ -3,8 +3,10 @@ import type { SendOutcome } from "../domain/attempt-result.ts";
 
 /** What is kept of a body, in characters; the public record promises this much. */
 export const BODY_CHARACTERS_MAX = 2_048;
-/** No character needs more than four bytes, so this much always fills the record. The connection of a longer body is dropped. */
-const BODY_BYTES_MAX = BODY_CHARACTERS_MAX * 4;
+/** No character needs more than four bytes, so this much always fills the record. */
+const BODY_BYTES_KEPT = BODY_CHARACTERS_MAX * 4;
+/** More than that is read and dropped, so that the connection can be used again; beyond this a new one is cheaper. */
+const BODY_BYTES_READ_MAX = 64 * 1024;
 /** `100 Continue` and early hints come once or twice; a receiver that goes on with them never answers. */
 const INFORMATIONAL_MAX = 16;
 
@@ -34,11 +36,11 @@ export function createResponseReader(): ResponseReader {
       return informational > INFORMATIONAL_MAX ? "Too many informational responses" : null;
     },
     onBody(chunk) {
-      const wanted = chunk.subarray(0, BODY_BYTES_MAX - bytes);
+      const wanted = chunk.subarray(0, Math.max(0, BODY_BYTES_KEPT - bytes));
       // A copy, for the chunk is a view of a larger buffer that would stay alive with it.
-      chunks.push(Uint8Array.from(wanted));
-      bytes += wanted.length;
-      return bytes < BODY_BYTES_MAX ? "more" : "enough";
+      if (wanted.length > 0) chunks.push(Uint8Array.from(wanted));
+      bytes += chunk.length;
+      return bytes <= BODY_BYTES_READ_MAX ? "more" : "enough";
     },
     status: () => head?.status ?? null,
     answer: () => ({
@@ -46,6 +48,7 @@ export function createResponseReader(): ResponseReader {
       status: head!.status,
       body: isPlain(head!.headers) ? textOf(Buffer.concat(chunks)) : null,
       retryAfter: firstOf(head!.headers["retry-after"]),
+      isCutOff: bytes > BODY_BYTES_READ_MAX,
     }),
   };
 }
