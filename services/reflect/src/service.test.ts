@@ -71,6 +71,14 @@ describe("reflect by rules", () => {
     expect(unknown.text).toContain("does not hold an answer");
   });
 
+  test("what the caller says around the question does not hide that it is answered", async () => {
+    await using t = await startTestService();
+    t.world.add("Maria lives in Porto.");
+    const context = "The answer goes on a printed visitor card for the reception desk.";
+    const { text } = await t.api.reflect(t.ctx, { ...question("Where does Maria live?"), context });
+    expect(text).toContain("Maria lives in Porto.");
+  });
+
   test("keeps to max_tokens, and never answers with nothing", async () => {
     await using t = await startTestService();
     for (let i = 0; i < 30; i++) t.world.add(`Maria lives with cat number ${i}.`);

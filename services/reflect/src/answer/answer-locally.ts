@@ -15,7 +15,7 @@ const LIKE_ENOUGH = 0.6;
 
 /** Answers by rules, in the memories' own words: no model, no network, no token. */
 export async function answerLocally(deps: ReflectDeps, ctx: CallContext, question: Question): Promise<Answer> {
-  const { query, recall, maxTokens, budget, responseSchema, factTypes } = question;
+  const { query, asked, recall, maxTokens, budget, responseSchema, factTypes } = question;
   const tools: TracedTool[] = [];
   const call = (tool: string) => ({ tool, input: { query }, iteration: 1 });
   const directives = await directivesFor(deps, ctx, question);
@@ -42,7 +42,7 @@ export async function answerLocally(deps: ReflectDeps, ctx: CallContext, questio
   );
   const usable = models.filter(({ likeness, isStale }) => likeness >= LIKE_ENOUGH && !isStale);
   const answer = composeLocalAnswer({
-    query,
+    query: asked,
     facts,
     models: usable.map(({ model }) => ({ id: model.id, text: model.content, name: model.name })),
     maxTokens,

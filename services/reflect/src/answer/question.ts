@@ -8,6 +8,8 @@ export type BudgetLevel = "low" | "mid" | "high";
 export interface Question {
   readonly bank: ReflectBank;
   readonly query: string;
+  /** The question alone, where `query` adds what the caller said around it: that helps a search, and hides what is asked. */
+  readonly asked: string;
   readonly budget: BudgetLevel;
   /** Bound of the answer. */
   readonly maxTokens: number;

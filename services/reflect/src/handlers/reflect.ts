@@ -39,6 +39,7 @@ function questionOf(bank: ReflectBank, request: ReflectRequest): Question {
   return {
     bank,
     query: request.context ? `${request.query}\n\n${request.context}` : request.query,
+    asked: request.query,
     budget: budgetWords[request.budget] ?? "low",
     maxTokens: request.maxTokens > 0 ? request.maxTokens : TOKENS_UNLESS_TOLD,
     tags: tagFilterFromProto(request.tags),

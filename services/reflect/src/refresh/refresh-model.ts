@@ -67,6 +67,7 @@ function questionOf(bank: ReflectBank, model: MentalModel, maxCommitSeq: number)
   return {
     bank,
     query: model.sourceQuery,
+    asked: model.sourceQuery,
     budget: "low",
     maxTokens: model.maxTokens,
     tags: scopeOf(model),
