@@ -21,6 +21,9 @@ export const boundedPage = (initial: number, max: number) => ({
   offset: optional(int({ ge: 0 }), 0),
 });
 
+/** For operations whose work grows with the bank or document, such as deleting all of it: a large bank takes minutes. */
+export const BULK_TIMEOUT_MS = 300_000;
+
 /** The value of a filter; empty text means that there is none. */
 export function filterText(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;

@@ -5,6 +5,7 @@ import { type TagGroup, tagFilterToProto, tagGroupFromProto, tagGroupToProto } f
 test("no tags select everything, except for `exact`, which then selects what has none", () => {
   expect(tagFilterToProto({ tags: undefined, tags_match: "any" })).toBeUndefined();
   expect(tagFilterToProto({ tags: [], tags_match: "all_strict" })).toBeUndefined();
+  expect(tagFilterToProto({ tags: [""], tags_match: "any_strict" })).toBeUndefined();
   expect(tagFilterToProto({ tags: undefined, tags_match: "exact" })).toEqual({ tags: [], match: TagsMatch.EXACT, groups: [] });
 });
 

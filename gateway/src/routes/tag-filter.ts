@@ -67,7 +67,8 @@ export function tagConflict({ tags, tag_groups }: TagSelection): string | undefi
 }
 
 /** The selection for a service; `undefined` when everything is selected. Only `exact` means something without tags. */
-export function tagFilterToProto({ tags = [], tags_match, tag_groups = [] }: TagSelection): TagFilter | undefined {
+export function tagFilterToProto({ tags: given = [], tags_match, tag_groups = [] }: TagSelection): TagFilter | undefined {
+  const tags = given.filter((tag) => tag !== ""); // no record carries an empty tag; a form without input sends one
   if (tags.length === 0 && tag_groups.length === 0 && tags_match !== "exact") return undefined;
   return { tags, match: tagsMatchToProto(tags_match), groups: tag_groups.map(tagGroupToProto) };
 }

@@ -117,6 +117,13 @@ describe("the list of banks", () => {
     expect(gateway.calls.at(-1)).toEqual(["listBanks", { query: "x", limit: 0, offset: 0 }]);
   });
 
+  test("reads on while the service has more", async () => {
+    const listBanks = ({ offset }: { offset: number }) => ({ banks: banks.slice(offset, offset + 3), total: 4 });
+    await using gateway = await gatewayWith({ listBanks });
+    expect((await gateway.send("GET", "")).json()).toMatchObject({ total: 4, banks: { length: 4 } });
+    expect(gateway.calls.map(([, { offset }]) => offset)).toEqual([0, 3]);
+  });
+
   test("applies a limit of at most 1000 and takes 0", async () => {
     await using gateway = await gatewayWith({ listBanks: { banks, total: 4 } });
     expect((await gateway.send("GET", "?limit=5000")).json().limit).toBe(1000);

@@ -31,12 +31,13 @@ export function bankRoutes(app: FastifyInstance, { bank, memory }: BankRouteDeps
     handler: async (ctx, { query: { q, limit, offset } }) => {
       const query = filterText(q);
       // The two halves of an item have different owners, and the order is by the other one's: all matches are needed.
-      const [{ banks, total }, { banks: activities }] = await Promise.all([
-        bank.listBanks(ctx, { ...(query !== undefined && { query }), limit: 0, offset: 0 }),
+      const [banks, { banks: activities }] = await Promise.all([
+        allBanks(bank, ctx, query),
         memory.listBankActivity(ctx, { bankIds: [] }),
       ]);
       const page = lastWrittenFirst(banks, activities).slice(offset, offset + limit);
-      return { banks: page.map(({ bank, activity }) => bankListItemFromProto(bank, activity)), total, limit, offset };
+      const shown = page.map(({ bank, activity }) => bankListItemFromProto(bank, activity));
+      return { banks: shown, total: banks.length, limit, offset };
     },
   });
 
@@ -131,6 +132,16 @@ export function bankRoutes(app: FastifyInstance, { bank, memory }: BankRouteDeps
       return { mission: background, background, disposition: traitsFromProto(disposition) };
     },
   });
+}
+
+/** Every bank that matches, in as many pages as the service wants to give. */
+async function allBanks(bank: BankRouteDeps["bank"], ctx: CallContext, query: string | undefined): Promise<Bank[]> {
+  const banks: Bank[] = [];
+  for (;;) {
+    const page = await bank.listBanks(ctx, { ...(query !== undefined && { query }), limit: 0, offset: banks.length });
+    banks.push(...page.banks);
+    if (page.banks.length === 0 || banks.length >= page.total) return banks;
+  }
 }
 
 interface ListedBank {

@@ -6,7 +6,7 @@ import { id } from "../../validation/scalars.ts";
 import { pageOf } from "../answer-parts.ts";
 import { chunkFromProto } from "../chunks/convert.ts";
 import { chunkRecord } from "../chunks/schemas.ts";
-import { bankParams, bankUrl, boundedPage, filterText } from "../request-parts.ts";
+import { BULK_TIMEOUT_MS, bankParams, bankUrl, boundedPage, filterText } from "../request-parts.ts";
 import { tagFilterToProto } from "../tag-filter.ts";
 import { noAnswer, withdrawn } from "../withdrawn.ts";
 import { documentFromProto, documentListItemFromProto } from "./convert.ts";
@@ -80,6 +80,7 @@ export function documentRoutes(app: FastifyInstance, { memory }: DocumentRouteDe
     tag,
     params,
     body: documentPatchBody,
+    timeoutMs: BULK_TIMEOUT_MS,
     response: documentUpdated,
     errors: [404],
     handler: async (ctx, { params: { bank_id: bankId, document_id: documentId }, body: { tags } }) => {
@@ -95,6 +96,7 @@ export function documentRoutes(app: FastifyInstance, { memory }: DocumentRouteDe
     summary: "Delete a document and its memory units",
     tag,
     params,
+    timeoutMs: BULK_TIMEOUT_MS,
     response: documentDeleted,
     errors: [404],
     handler: async (ctx, { params: { bank_id: bankId, document_id: documentId } }) => {

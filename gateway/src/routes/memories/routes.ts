@@ -6,7 +6,7 @@ import { route } from "../../route.ts";
 import { optional } from "../../validation/containers.ts";
 import { pathId, str } from "../../validation/scalars.ts";
 import { count, deletedAnswer, pageOf } from "../answer-parts.ts";
-import { bankParams, bankUrl, filterText } from "../request-parts.ts";
+import { BULK_TIMEOUT_MS, bankParams, bankUrl, filterText } from "../request-parts.ts";
 import {
   listMemoriesToProto,
   memoryChangeFromProto,
@@ -104,6 +104,7 @@ export function memoryRoutes(app: FastifyInstance, { memory }: MemoryRouteDeps):
     tag,
     params: bankParams,
     query: { type: optional(str({ description: "Only the family of this fact type" })) },
+    timeoutMs: BULK_TIMEOUT_MS,
     response: deletedAnswer,
     handler: async (ctx, { params: { bank_id: bankId }, query }) => {
       const type = filterText(query.type);

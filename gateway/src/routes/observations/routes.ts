@@ -6,7 +6,7 @@ import { model, optional } from "../../validation/containers.ts";
 import { count, deletedAnswer, texts } from "../answer-parts.ts";
 import { scopesToProto } from "../memories/retain-convert.ts";
 import { observationScopes } from "../memories/retain-schemas.ts";
-import { bankParams, bankUrl } from "../request-parts.ts";
+import { BULK_TIMEOUT_MS, bankParams, bankUrl } from "../request-parts.ts";
 
 export interface ObservationRouteDeps {
   readonly memory: Pick<
@@ -25,6 +25,7 @@ export function observationRoutes(app: FastifyInstance, { memory }: ObservationR
     summary: "Delete all observations and queue all memory units again",
     tag,
     params: bankParams,
+    timeoutMs: BULK_TIMEOUT_MS,
     response: deletedAnswer,
     handler: async (ctx, { params }) => {
       const { deletedCount } = await memory.clearObservations(ctx, { bankId: params.bank_id });
