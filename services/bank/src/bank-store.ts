@@ -5,12 +5,14 @@ import type { AuditStore } from "./audit-store.ts";
 import type { DirectiveStore } from "./directive-store.ts";
 import type { Bank } from "./domain/bank.ts";
 import type { ConfigValues } from "./domain/bank-config.ts";
+import type { IdempotencyStore } from "./idempotency-store.ts";
 
 /** Everything that the bank service keeps. The parts share one file or database, so one write may span them. */
 export interface BankStorage extends AsyncDisposable {
   readonly banks: BankStore;
   readonly directives: DirectiveStore;
   readonly audit: AuditStore;
+  readonly idempotency: IdempotencyStore;
   readonly jobs: JobStore;
   /** Carries the events that `bury` has written to the bus. */
   createRelay(deps: { readonly bus: EventBus; readonly log: Logger }): OutboxRelay;

@@ -25,6 +25,7 @@ import {
   createListDirectivesHandler,
   createUpdateDirectiveHandler,
 } from "./handlers/directives.ts";
+import { createBeginIdempotentHandler, createFinishIdempotentHandler } from "./handlers/idempotency.ts";
 import { createResolveBankHandler, createSetTenantConfigHandler } from "./handlers/internal.ts";
 import { createPurgeHandler, PURGE_KIND } from "./purge.ts";
 import { recordAudit } from "./record-audit.ts";
@@ -126,6 +127,8 @@ function implementations(deps: HandlerDeps) {
       resolveBank: createResolveBankHandler(deps),
       recordAudit: createRecordAuditHandler(deps),
       setTenantConfig: createSetTenantConfigHandler(deps),
+      beginIdempotent: createBeginIdempotentHandler(deps),
+      finishIdempotent: createFinishIdempotentHandler(deps),
     }),
   ];
 }

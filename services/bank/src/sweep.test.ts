@@ -76,3 +76,15 @@ test("a purged tombstone goes after a day, with the record of its purge", async 
   expect(await t.storage.banks.findTombstone(bank.tenantId, bank.bankId)).toBeUndefined();
   expect((await t.storage.jobs.list({ groupKey: bank.bankUid, limit: 10, offset: 0 })).total).toBe(0);
 });
+
+test("keys of requests that ended are swept, those that are still good are not", async () => {
+  await using t = await setUp(-1);
+  const claim = (keyHash: string) =>
+    t.storage.idempotency.begin({ tenantId: "acme", keyHash, requestHash: "r", holder: "h", nowUs: t.time.now() });
+  await claim("old");
+  await t.time.advance(2 * HOUR_MS);
+  await claim("new");
+  await t.sweep.run();
+  const leftUs = t.time.now() + DAY_US;
+  expect(await t.storage.idempotency.deleteEnded(leftUs)).toBe(1);
+});

@@ -2,13 +2,14 @@ import { systemTimers, type TimerHandle, type Timers } from "@memory-bank/lifecy
 import type { Logger } from "@memory-bank/telemetry";
 import { AUDIT_SWEEP_MAX } from "./audit-store.ts";
 import { type BankStorage, TOMBSTONES_MAX } from "./bank-store.ts";
+import { IDEMPOTENCY_SWEEP_MAX } from "./idempotency-store.ts";
 
 const SWEEP_PAUSE_MS = 3_600_000; // ages are counted in days, so an hour late does not matter
 const DAY_US = 24 * 3_600 * 1_000_000;
 // Audit entries of calls to a dead bank may come late, through the bus; its tombstone tells them from a successor's.
 const TOMBSTONE_DAYS = 1;
 
-/** Deletes what has become too old: audit entries by the retention setting, and tombstones of purged banks. */
+/** Deletes what has become too old: audit entries by the retention setting, tombstones of purged banks, and idempotency keys. */
 export interface Sweep {
   /** Sweeps now and then every hour. */
   start(): void;
@@ -34,6 +35,7 @@ export function createSweep(deps: {
   const run = async () => {
     if (auditRetentionDays >= 0) await sweepAudit(nowUs() - auditRetentionDays * DAY_US);
     await sweepTombstones(nowUs() - TOMBSTONE_DAYS * DAY_US);
+    await sweepIdempotency(nowUs());
   };
   const sweepAudit = async (beforeUs: number) => {
     let deleted = AUDIT_SWEEP_MAX;
@@ -46,6 +48,10 @@ export function createSweep(deps: {
       for (const bankUid of bankUids) await storage.jobs.purgeGroup(bankUid);
       forgotten = bankUids.length;
     }
+  };
+  const sweepIdempotency = async (atUs: number) => {
+    let deleted = IDEMPOTENCY_SWEEP_MAX;
+    while (!isStopped && deleted === IDEMPOTENCY_SWEEP_MAX) deleted = await storage.idempotency.deleteEnded(atUs);
   };
   const sweepAndWait = () => {
     // Nobody waits for a sweep: what failed is logged here, and the next one takes it up.

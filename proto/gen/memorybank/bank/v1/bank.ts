@@ -21,6 +21,69 @@ import {
 import { Struct, Value } from "../../../google/protobuf/struct.ts";
 import { BankRequest, Empty, StringList, TagFilter } from "../../common/v1/common.ts";
 
+/** How a claim of a request stands. */
+export const IdempotentOutcome = {
+  /** UNSPECIFIED - Never answered. */
+  UNSPECIFIED: 0,
+  /** CLAIMED - The holder has the claim: carry the request out. */
+  CLAIMED: 1,
+  /** REPLAY - It was carried out: send the stored answer. */
+  REPLAY: 2,
+  /** RUNNING - Somebody else is carrying it out. */
+  RUNNING: 3,
+  /** OTHER_REQUEST - The key was used for another request. */
+  OTHER_REQUEST: 4,
+} as const;
+
+export type IdempotentOutcome = typeof IdempotentOutcome[keyof typeof IdempotentOutcome];
+
+export namespace IdempotentOutcome {
+  export type UNSPECIFIED = typeof IdempotentOutcome.UNSPECIFIED;
+  export type CLAIMED = typeof IdempotentOutcome.CLAIMED;
+  export type REPLAY = typeof IdempotentOutcome.REPLAY;
+  export type RUNNING = typeof IdempotentOutcome.RUNNING;
+  export type OTHER_REQUEST = typeof IdempotentOutcome.OTHER_REQUEST;
+}
+
+export function idempotentOutcomeFromJSON(object: any): IdempotentOutcome {
+  switch (object) {
+    case 0:
+    case "IDEMPOTENT_OUTCOME_UNSPECIFIED":
+      return IdempotentOutcome.UNSPECIFIED;
+    case 1:
+    case "IDEMPOTENT_OUTCOME_CLAIMED":
+      return IdempotentOutcome.CLAIMED;
+    case 2:
+    case "IDEMPOTENT_OUTCOME_REPLAY":
+      return IdempotentOutcome.REPLAY;
+    case 3:
+    case "IDEMPOTENT_OUTCOME_RUNNING":
+      return IdempotentOutcome.RUNNING;
+    case 4:
+    case "IDEMPOTENT_OUTCOME_OTHER_REQUEST":
+      return IdempotentOutcome.OTHER_REQUEST;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum IdempotentOutcome");
+  }
+}
+
+export function idempotentOutcomeToJSON(object: IdempotentOutcome): string {
+  switch (object) {
+    case IdempotentOutcome.UNSPECIFIED:
+      return "IDEMPOTENT_OUTCOME_UNSPECIFIED";
+    case IdempotentOutcome.CLAIMED:
+      return "IDEMPOTENT_OUTCOME_CLAIMED";
+    case IdempotentOutcome.REPLAY:
+      return "IDEMPOTENT_OUTCOME_REPLAY";
+    case IdempotentOutcome.RUNNING:
+      return "IDEMPOTENT_OUTCOME_RUNNING";
+    case IdempotentOutcome.OTHER_REQUEST:
+      return "IDEMPOTENT_OUTCOME_OTHER_REQUEST";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum IdempotentOutcome");
+  }
+}
+
 /** Traits that steer reflect, 1 (low) to 5 (high). */
 export interface Disposition {
   /** Trusting to doubting. */
@@ -354,6 +417,38 @@ export interface SetTenantConfigRequest {
   tenantId: string;
   /** Key to value. */
   config?: { [key: string]: any } | undefined;
+}
+
+/** Claims a request by its key. */
+export interface BeginIdempotentRequest {
+  /** Tenant of the caller. */
+  tenantId: string;
+  /** Hash of the key with everything that it is scoped to. */
+  keyHash: string;
+  /** Hash of the request: another one under the same key is another request. */
+  requestHash: string;
+  /** Who claims, unique per request. The same holder claims again to keep its claim, which otherwise ends after a minute. */
+  holder: string;
+}
+
+/** What became of a claim. */
+export interface BeginIdempotentResponse {
+  /** How it stands. */
+  outcome: IdempotentOutcome;
+  /** The stored answer; with REPLAY only. */
+  answer: Buffer;
+}
+
+/** Ends a claim. */
+export interface FinishIdempotentRequest {
+  /** As claimed. */
+  tenantId: string;
+  /** As claimed. */
+  keyHash: string;
+  /** As claimed. */
+  holder: string;
+  /** Kept for a day, as it is; at most 1 MiB. Absent: the request may be carried out again. */
+  answer?: Buffer | undefined;
 }
 
 function createBaseDisposition(): Disposition {
@@ -3468,6 +3563,345 @@ export const SetTenantConfigRequest: MessageFns<SetTenantConfigRequest> = {
   },
 };
 
+function createBaseBeginIdempotentRequest(): BeginIdempotentRequest {
+  return { tenantId: "", keyHash: "", requestHash: "", holder: "" };
+}
+
+export const BeginIdempotentRequest: MessageFns<BeginIdempotentRequest> = {
+  encode(message: BeginIdempotentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    if (message.keyHash !== "") {
+      writer.uint32(18).string(message.keyHash);
+    }
+    if (message.requestHash !== "") {
+      writer.uint32(26).string(message.requestHash);
+    }
+    if (message.holder !== "") {
+      writer.uint32(34).string(message.holder);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginIdempotentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginIdempotentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.keyHash = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.requestHash = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.holder = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BeginIdempotentRequest {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      keyHash: isSet(object.keyHash)
+        ? globalThis.String(object.keyHash)
+        : isSet(object.key_hash)
+        ? globalThis.String(object.key_hash)
+        : "",
+      requestHash: isSet(object.requestHash)
+        ? globalThis.String(object.requestHash)
+        : isSet(object.request_hash)
+        ? globalThis.String(object.request_hash)
+        : "",
+      holder: isSet(object.holder) ? globalThis.String(object.holder) : "",
+    };
+  },
+
+  toJSON(message: BeginIdempotentRequest): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.keyHash !== "") {
+      obj.keyHash = message.keyHash;
+    }
+    if (message.requestHash !== "") {
+      obj.requestHash = message.requestHash;
+    }
+    if (message.holder !== "") {
+      obj.holder = message.holder;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BeginIdempotentRequest>, I>>(base?: I): BeginIdempotentRequest {
+    return BeginIdempotentRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BeginIdempotentRequest>, I>>(object: I): BeginIdempotentRequest {
+    const message = createBaseBeginIdempotentRequest();
+    message.tenantId = object.tenantId ?? "";
+    message.keyHash = object.keyHash ?? "";
+    message.requestHash = object.requestHash ?? "";
+    message.holder = object.holder ?? "";
+    return message;
+  },
+};
+
+function createBaseBeginIdempotentResponse(): BeginIdempotentResponse {
+  return { outcome: 0, answer: Buffer.alloc(0) };
+}
+
+export const BeginIdempotentResponse: MessageFns<BeginIdempotentResponse> = {
+  encode(message: BeginIdempotentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.outcome !== 0) {
+      writer.uint32(8).int32(message.outcome);
+    }
+    if (message.answer.length !== 0) {
+      writer.uint32(18).bytes(message.answer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginIdempotentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginIdempotentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.outcome = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.answer = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BeginIdempotentResponse {
+    return {
+      outcome: isSet(object.outcome) ? idempotentOutcomeFromJSON(object.outcome) : 0,
+      answer: isSet(object.answer) ? Buffer.from(bytesFromBase64(object.answer)) : Buffer.alloc(0),
+    };
+  },
+
+  toJSON(message: BeginIdempotentResponse): unknown {
+    const obj: any = {};
+    if (message.outcome !== 0) {
+      obj.outcome = idempotentOutcomeToJSON(message.outcome);
+    }
+    if (message.answer.length !== 0) {
+      obj.answer = base64FromBytes(message.answer);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BeginIdempotentResponse>, I>>(base?: I): BeginIdempotentResponse {
+    return BeginIdempotentResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BeginIdempotentResponse>, I>>(object: I): BeginIdempotentResponse {
+    const message = createBaseBeginIdempotentResponse();
+    message.outcome = object.outcome ?? 0;
+    message.answer = object.answer ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseFinishIdempotentRequest(): FinishIdempotentRequest {
+  return { tenantId: "", keyHash: "", holder: "", answer: undefined };
+}
+
+export const FinishIdempotentRequest: MessageFns<FinishIdempotentRequest> = {
+  encode(message: FinishIdempotentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    if (message.keyHash !== "") {
+      writer.uint32(18).string(message.keyHash);
+    }
+    if (message.holder !== "") {
+      writer.uint32(26).string(message.holder);
+    }
+    if (message.answer !== undefined) {
+      writer.uint32(34).bytes(message.answer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishIdempotentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishIdempotentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.keyHash = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.holder = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.answer = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FinishIdempotentRequest {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      keyHash: isSet(object.keyHash)
+        ? globalThis.String(object.keyHash)
+        : isSet(object.key_hash)
+        ? globalThis.String(object.key_hash)
+        : "",
+      holder: isSet(object.holder) ? globalThis.String(object.holder) : "",
+      answer: isSet(object.answer) ? Buffer.from(bytesFromBase64(object.answer)) : undefined,
+    };
+  },
+
+  toJSON(message: FinishIdempotentRequest): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.keyHash !== "") {
+      obj.keyHash = message.keyHash;
+    }
+    if (message.holder !== "") {
+      obj.holder = message.holder;
+    }
+    if (message.answer !== undefined) {
+      obj.answer = base64FromBytes(message.answer);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FinishIdempotentRequest>, I>>(base?: I): FinishIdempotentRequest {
+    return FinishIdempotentRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FinishIdempotentRequest>, I>>(object: I): FinishIdempotentRequest {
+    const message = createBaseFinishIdempotentRequest();
+    message.tenantId = object.tenantId ?? "";
+    message.keyHash = object.keyHash ?? "";
+    message.holder = object.holder ?? "";
+    message.answer = object.answer ?? undefined;
+    return message;
+  },
+};
+
 /** Banks of the caller's tenant. */
 export type BankServiceService = typeof BankServiceService;
 export const BankServiceService = {
@@ -3940,6 +4374,29 @@ export const BankInternalServiceService = {
     responseSerialize: (value: Empty): Buffer => Buffer.from(Empty.encode(value).finish()),
     responseDeserialize: (value: Buffer): Empty => Empty.decode(value),
   },
+  /** Claims the right to carry out a request that must not be carried out twice, or tells how an earlier one went. */
+  beginIdempotent: {
+    path: "/memorybank.bank.v1.BankInternalService/BeginIdempotent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BeginIdempotentRequest): Buffer =>
+      Buffer.from(BeginIdempotentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BeginIdempotentRequest => BeginIdempotentRequest.decode(value),
+    responseSerialize: (value: BeginIdempotentResponse): Buffer =>
+      Buffer.from(BeginIdempotentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BeginIdempotentResponse => BeginIdempotentResponse.decode(value),
+  },
+  /** Keeps the answer of a claimed request, or gives the claim up. Durable before it answers; too late, it changes nothing. */
+  finishIdempotent: {
+    path: "/memorybank.bank.v1.BankInternalService/FinishIdempotent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FinishIdempotentRequest): Buffer =>
+      Buffer.from(FinishIdempotentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FinishIdempotentRequest => FinishIdempotentRequest.decode(value),
+    responseSerialize: (value: Empty): Buffer => Buffer.from(Empty.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Empty => Empty.decode(value),
+  },
 } as const;
 
 export interface BankInternalServiceServer extends UntypedServiceImplementation {
@@ -3949,6 +4406,10 @@ export interface BankInternalServiceServer extends UntypedServiceImplementation 
   recordAudit: handleUnaryCall<RecordAuditRequest, Empty>;
   /** Replaces the tenant layer of the configuration. */
   setTenantConfig: handleUnaryCall<SetTenantConfigRequest, Empty>;
+  /** Claims the right to carry out a request that must not be carried out twice, or tells how an earlier one went. */
+  beginIdempotent: handleUnaryCall<BeginIdempotentRequest, BeginIdempotentResponse>;
+  /** Keeps the answer of a claimed request, or gives the claim up. Durable before it answers; too late, it changes nothing. */
+  finishIdempotent: handleUnaryCall<FinishIdempotentRequest, Empty>;
 }
 
 export interface BankInternalServiceClient extends Client {
@@ -4000,6 +4461,38 @@ export interface BankInternalServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Empty) => void,
   ): ClientUnaryCall;
+  /** Claims the right to carry out a request that must not be carried out twice, or tells how an earlier one went. */
+  beginIdempotent(
+    request: BeginIdempotentRequest,
+    callback: (error: ServiceError | null, response: BeginIdempotentResponse) => void,
+  ): ClientUnaryCall;
+  beginIdempotent(
+    request: BeginIdempotentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BeginIdempotentResponse) => void,
+  ): ClientUnaryCall;
+  beginIdempotent(
+    request: BeginIdempotentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BeginIdempotentResponse) => void,
+  ): ClientUnaryCall;
+  /** Keeps the answer of a claimed request, or gives the claim up. Durable before it answers; too late, it changes nothing. */
+  finishIdempotent(
+    request: FinishIdempotentRequest,
+    callback: (error: ServiceError | null, response: Empty) => void,
+  ): ClientUnaryCall;
+  finishIdempotent(
+    request: FinishIdempotentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: Empty) => void,
+  ): ClientUnaryCall;
+  finishIdempotent(
+    request: FinishIdempotentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: Empty) => void,
+  ): ClientUnaryCall;
 }
 
 export const BankInternalServiceClient = makeGenericClientConstructor(
@@ -4010,6 +4503,14 @@ export const BankInternalServiceClient = makeGenericClientConstructor(
   service: typeof BankInternalServiceService;
   serviceName: string;
 };
+
+function bytesFromBase64(b64: string): Uint8Array {
+  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
+}
+
+function base64FromBytes(arr: Uint8Array): string {
+  return globalThis.Buffer.from(arr).toString("base64");
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 

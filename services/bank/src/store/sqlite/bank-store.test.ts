@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { describeAuditStore } from "../../audit-store.conformance.ts";
 import { aBank, bury, describeBankStore } from "../../bank-store.conformance.ts";
 import { describeDirectiveStore } from "../../directive-store.conformance.ts";
+import { describeIdempotencyStore } from "../../idempotency-store.conformance.ts";
 import { openBankStore } from "../open-bank-store.ts";
 
 const nowUs = () => Date.now() * 1_000;
@@ -13,6 +14,7 @@ const open = (file = ":memory:") => openBankStore({ kind: "sqlite", file }, { no
 describeBankStore("SQLite", () => open());
 describeDirectiveStore("SQLite", () => open());
 describeAuditStore("SQLite", () => open());
+describeIdempotencyStore("SQLite", () => open());
 
 test("what is acknowledged is there after the file is opened again, and a purge that ran is due again", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bank-store-"));

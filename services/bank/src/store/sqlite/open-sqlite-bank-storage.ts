@@ -5,6 +5,7 @@ import type { BankStorage } from "../../bank-store.ts";
 import { createSqliteAuditStore } from "./audit-store.ts";
 import { createSqliteBankStore } from "./bank-store.ts";
 import { createSqliteDirectiveStore } from "./directive-store.ts";
+import { createSqliteIdempotencyStore } from "./idempotency-store.ts";
 
 /** Opens and migrates the file (`:memory:` for tests). The process is taken to be alone with it, so jobs that ran are due again. */
 export async function openSqliteBankStorage(deps: { readonly file: string; readonly nowUs: () => number }): Promise<BankStorage> {
@@ -16,6 +17,7 @@ export async function openSqliteBankStorage(deps: { readonly file: string; reado
     banks: createSqliteBankStore(db),
     directives: createSqliteDirectiveStore(db),
     audit: createSqliteAuditStore(db),
+    idempotency: createSqliteIdempotencyStore(db),
     jobs,
     createRelay: ({ bus, log }) => createOutboxRelay({ db, bus, log }),
     ping: async () => db.ping(),
