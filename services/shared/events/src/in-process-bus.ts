@@ -1,7 +1,9 @@
 import { AppError, isAppError } from "@memory-bank/errors";
 import { systemTimers, type TimerHandle, type Timers } from "@memory-bank/lifecycle";
-import { type Logger, type Meter, withSpan } from "@memory-bank/telemetry";
-import { DELIVERY_TIMEOUT_MS, DELIVERY_TRIES_MAX, type DomainEvent, type EventBus, type Subscription } from "./event-bus.ts";
+import type { Logger, Meter } from "@memory-bank/telemetry";
+import { DELIVERY_TRIES_MAX, type DomainEvent, type EventBus, type Subscription } from "./event-bus.ts";
+import { busClosed, type DeadDelivery, eventDead, messageOf } from "./event-errors.ts";
+import { pauseMsAfter, runHandler, settledWithin } from "./run-handler.ts";
 
 export interface InProcessBusDeps {
   readonly log: Logger;
@@ -10,8 +12,6 @@ export interface InProcessBusDeps {
 }
 
 const QUEUED_MAX = 10_000; // deliveries waiting in memory; outboxes stop far below it
-const PAUSE_MS = 100; // before the second try; doubles
-const PAUSE_MS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 2_000; // for handlers to notice the signal
 
 /** One event on its way to one consumer. */
@@ -77,7 +77,8 @@ export function createInProcessBus({ log, timers = systemTimers, meter }: InProc
     const { subject, name } = consumer;
     parcel.attempt += 1;
     try {
-      await handle(subscription, parcel);
+      const event = JSON.parse(parcel.text) as DomainEvent;
+      await runHandler(subscription, { event, attempt: parcel.attempt, closing: closing.signal, timers });
       deliveries?.add({ subject, durable: name, outcome: "done" });
       parcel.resolve();
     } catch (error) {
@@ -94,27 +95,12 @@ export function createInProcessBus({ log, timers = systemTimers, meter }: InProc
     }
   }
 
-  async function handle(subscription: Subscription, { text, attempt }: Parcel): Promise<void> {
-    const event = JSON.parse(text) as DomainEvent;
-    const late = new AbortController();
-    const signal = AbortSignal.any([closing.signal, late.signal]);
-    const timer = timers.setTimeout(() => late.abort(new Error(`no answer in ${DELIVERY_TIMEOUT_MS} ms`)), DELIVERY_TIMEOUT_MS);
-    const attributes = { "event.id": event.id, "event.durable": subscription.durable ?? "" };
-    const run = () => subscription.handler(event, { attempt, signal });
-    try {
-      await Promise.race([withSpan(`event ${event.subject}`, attributes, run, event.traceparent), rejectionOf(late.signal)]);
-    } finally {
-      timers.clearTimeout(timer);
-    }
-  }
-
   function pause(consumer: Consumer, parcel: Parcel): void {
-    const pauseMs = Math.min(PAUSE_MS * 2 ** (parcel.attempt - 1), PAUSE_MS_MAX);
     const timer = timers.setTimeout(() => {
       consumer.pausing.delete(parcel);
       consumer.queue.push(parcel);
       pump(consumer);
-    }, pauseMs);
+    }, pauseMsAfter(parcel.attempt));
     consumer.pausing.set(parcel, timer);
   }
 
@@ -180,33 +166,4 @@ function throwFirstFailure(failures: readonly AppError[]): void {
   if (failures.length === 0) return;
   const retryable = failures.find((failure) => !isAppError(failure, "EVENT_DEAD"));
   throw retryable ?? eventDead(failures.flatMap(({ details }) => details["failures"] as readonly DeadDelivery[]));
-}
-
-interface DeadDelivery {
-  readonly eventId: string;
-  readonly durable: string;
-  readonly reason: string;
-}
-
-function eventDead(failures: readonly DeadDelivery[]): AppError {
-  return new AppError("internal", "EVENT_DEAD", "An event could not be delivered", { details: { failures } });
-}
-
-function busClosed(): AppError {
-  return new AppError("unavailable", "BUS_CLOSED", "The event bus is closed");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
-}
-
-async function settledWithin(work: Promise<unknown>, timers: Timers, ms: number): Promise<void> {
-  const timeout = Promise.withResolvers<void>();
-  const timer = timers.setTimeout(timeout.resolve, ms);
-  await Promise.race([work, timeout.promise]);
-  timers.clearTimeout(timer);
 }

@@ -8,5 +8,6 @@ export {
   type Subscription,
 } from "./event-bus.ts";
 export { createInProcessBus, type InProcessBusDeps } from "./in-process-bus.ts";
+export { type NatsBus, type NatsBusOptions, openNatsBus } from "./nats/nats-bus.ts";
 export { createOutboxRelay, type OutboxRelay, type OutboxRelayDeps } from "./outbox-relay.ts";
 export { appendEvents, outboxMigration } from "./sqlite-outbox.ts";
