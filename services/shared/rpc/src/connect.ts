@@ -17,8 +17,8 @@ export interface Peer extends AsyncDisposable {
   client<S extends ServiceDefinition>(definition: S): Rpc<S>;
 }
 
-/** Timers of Node count in 32 bits; a call of a job may have no deadline of its own. */
-const deadlineMsMax = 2 ** 31 - 1;
+/** A call of a job may have no deadline of its own; none takes a day. */
+const deadlineMsMax = 86_400_000;
 
 /** Reads may be repeated when a peer was unavailable; everything else is sent once. */
 const idempotentMethod = /^(Get|List|Find|Resolve|Verify|Recall|Expand|Count|Fence|Purge|RecordAudit)/;

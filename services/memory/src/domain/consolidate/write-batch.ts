@@ -16,7 +16,12 @@ const commitAttemptsMax = 8;
  * Writes what was decided on a batch and marks its units, in one commit that also ends the round when it is the last one. Answers
  * false, with nothing written, when a unit that the decision rests on has changed since.
  */
-export function writeBatch(deps: ConsolidationDeps, run: ConsolidationRun, tally: RoundTally, written: Written): Promise<boolean> {
+export function writeBatch(
+  deps: ConsolidationDeps,
+  run: ConsolidationRun,
+  tally: RoundTally,
+  written: Written,
+): Promise<boolean> {
   // One writer at a time per bank: what is checked here must still hold in the commit.
   return deps.lock.run(run.bank.bankUid, async () => {
     run.signal.throwIfAborted();
@@ -135,7 +140,12 @@ function closing(deps: ConsolidationDeps, run: ConsolidationRun, tally: RoundTal
 }
 
 /** Tells others that an attempt failed; what it had written before stays. */
-export async function reportFailure(deps: ConsolidationDeps, run: ConsolidationRun, tally: RoundTally, error: string): Promise<void> {
+export async function reportFailure(
+  deps: ConsolidationDeps,
+  run: ConsolidationRun,
+  tally: RoundTally,
+  error: string,
+): Promise<void> {
   const { bank } = run;
   const nothingWritten = { deletes: [], updates: [], creates: [], links: [], done: [], failed: [], supersedes: [] };
   await deps.lock.run(bank.bankUid, async () => {
