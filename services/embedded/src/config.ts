@@ -2,6 +2,7 @@ import { authConfig } from "@memory-bank/auth";
 import { bankConfig } from "@memory-bank/bank";
 import { int, list, oneOf, secret, string } from "@memory-bank/config";
 import { embeddingsConfig, memoryConfig } from "@memory-bank/memory";
+import { languageModelConfig } from "@memory-bank/models";
 import { reflectConfig } from "@memory-bank/reflect";
 import { webhookConfig } from "@memory-bank/webhook";
 
@@ -39,9 +40,6 @@ export const embeddedConfig = {
       optional: true,
     }),
   },
-  llm: {
-    provider: oneOf("LLM_PROVIDER", { description: "Language model", values: ["local", "openai", "none"], default: "local" }),
-    model: string("LLM_MODEL", { description: "Name of the language model", optional: true }),
-  },
+  llm: languageModelConfig,
   embeddings: embeddingsConfig,
 };

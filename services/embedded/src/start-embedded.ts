@@ -8,7 +8,7 @@ import { createInProcessBus } from "@memory-bank/events";
 import { createGateway, createKeyVerifier, type GatewayClients, routes } from "@memory-bank/gateway";
 import { createClock, type Resources } from "@memory-bank/lifecycle";
 import { createMemoryService, embedderConfigOf, openMemoryStore, openVectorIndex, warmExtraction } from "@memory-bank/memory";
-import { openEmbedder } from "@memory-bank/models";
+import { languageModelConfigOf, openEmbedder, openLanguageModel } from "@memory-bank/models";
 import { AuthInternalServiceService, AuthServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { BankInternalServiceService, BankServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { MemoryInternalServiceService, MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
@@ -70,6 +70,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   });
   const embedderConfig = embedderConfigOf(config.embeddings);
   const embedder = resources.use(await openEmbedder(embedderConfig));
+  const languageModel = await openLanguageModel(languageModelConfigOf(config.llm), { log, meter });
   const bank = createBankService({
     ...common,
     storage: resources.use(await openBankStore({ kind: "sqlite", file: inData("bank.sqlite") }, { nowUs })),
@@ -83,7 +84,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     auditRetentionDays: config.bank.auditRetentionDays,
     providers: {
       llm_provider: config.llm.provider,
-      llm_model: config.llm.model ?? config.llm.provider,
+      llm_model: languageModel.kind === "openai" ? languageModel.model : languageModel.kind,
       embeddings_provider: embedder.provider,
       embeddings_model: embedder.model,
     },
@@ -110,7 +111,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     bus,
     bank: { ...bankInternal, ...client(BankServiceService) },
     memory: { ...client(MemoryServiceService), ...client(MemoryInternalServiceService) },
-    languageModel: { kind: config.llm.provider === "none" ? "none" : "local" },
+    languageModel,
     refreshConcurrency: config.reflect.refreshConcurrency,
   });
   // No webhook may call this process; its ports become known one by one.

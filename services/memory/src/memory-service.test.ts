@@ -3,6 +3,7 @@ import { AppError } from "@memory-bank/errors";
 import { createInProcessBus } from "@memory-bank/events";
 import { createClock } from "@memory-bank/lifecycle";
 import { type Embedder, openEmbedder } from "@memory-bank/models";
+import { Budget } from "@memory-bank/proto/common/v1/common";
 import { MemoryInternalServiceService, MemoryServiceService, type RetainItem } from "@memory-bank/proto/memory/v1/memory";
 import { createInProcessMesh } from "@memory-bank/rpc";
 import { silentLogger } from "@memory-bank/telemetry";
@@ -96,7 +97,7 @@ const item = (content: string, members: Partial<RetainItem> = {}): RetainItem =>
 });
 const retainOf = (items: RetainItem[], bankId = "b", async = false) => ({ bankId, items, async });
 const recallOf = (query: string, bankId = "b") => ({
-  ...{ bankId, query, types: [], budget: 0, maxTokens: 4096, preferObservations: false, trace: false },
+  ...{ bankId, query, types: [], budget: Budget.UNSPECIFIED, maxTokens: 4096, preferObservations: false, trace: false },
   ...{ maxCommitSeq: 0, minCommitSeq: 0, forReflect: false },
 });
 const everything = { state: "valid" as const, limit: 1_000, offset: 0 };
