@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type JsonText, parseJson } from "../validation/json-text.ts";
 
@@ -17,6 +18,31 @@ export function registerJsonBody(app: FastifyInstance): void {
     // Fastify chooses the parser by this header, and answers 415 on its own when the header is malformed.
     request.raw.headers["content-type"] = "application/json";
     done();
+  });
+  app.addHook("onSend", async (request, reply, payload) => {
+    if (reply.statusCode === 413 && !request.raw.complete) await discardRest(request.raw);
+    return payload;
+  });
+}
+
+/** What is read of a refused body, so that a client that is still writing gets to see the refusal instead of a broken pipe. */
+const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
+const DISCARD_MS_MAX = 5_000;
+
+function discardRest(body: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(resolve, DISCARD_MS_MAX);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    body.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARDED_BYTES_MAX) stop();
+    });
+    for (const event of ["end", "close", "error"]) body.once(event, stop);
+    body.resume();
   });
 }
 
