@@ -53,6 +53,12 @@ export const auditActions: Readonly<Record<string, string>> = {
   revokeScopedApiKey: "revoke_api_key",
 };
 
+/** True for a POST that changes something: the one method whose repetition by a caller without an answer would do it twice. */
+export function takesIdempotencyKey({ method, operationId }: { readonly method: string; readonly operationId: string }): boolean {
+  const action = auditActions[operationId];
+  return method === "POST" && action !== undefined && isMutation(action);
+}
+
 const searches = new Set(["recall", "reflect"]);
 
 /** True for an action that changes something. The others are recorded, too, but need not be refused when they cannot be. */

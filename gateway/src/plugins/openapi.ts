@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { type TSchema, Type } from "typebox";
+import { takesIdempotencyKey } from "../audit/actions.ts";
 import type { Operation } from "../route.ts";
 import type { Members } from "../validation/containers.ts";
 import { type OpenApiSchema, toOpenApi } from "../validation/open-api-schema.ts";
@@ -75,7 +76,11 @@ export function openApiDocument(operations: readonly Operation[], version: strin
 
 function describe(operation: Operation, components: Map<string, OpenApiSchema>): Record<string, unknown> {
   const { operationId, summary, description, tag, params = {}, query = {}, body, isPublic } = operation;
-  const parameters = [...parametersOf("path", params, components), ...parametersOf("query", query, components)];
+  const parameters = [
+    ...parametersOf("path", params, components),
+    ...parametersOf("query", query, components),
+    ...(takesIdempotencyKey(operation) ? [idempotencyKey] : []),
+  ];
   return {
     operationId,
     summary,
@@ -87,6 +92,14 @@ function describe(operation: Operation, components: Map<string, OpenApiSchema>):
     responses: responsesOf(operation, components),
   };
 }
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Under the same key the same request is carried out once; for 24 hours its answer comes again.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
 
 function parametersOf(place: "path" | "query", members: Members, components: Map<string, OpenApiSchema>): unknown[] {
   return Object.entries(members).map(([name, schema]) => {
@@ -101,7 +114,8 @@ function responsesOf(operation: Operation, components: Map<string, OpenApiSchema
   const common = (isPublic ? publicErrors : commonErrors).filter(
     (code) => (code !== 422 || takesInput) && (code !== 413 || body),
   );
-  const failures = [...new Set([...common, ...errors])].sort((a, b) => a - b);
+  const ofKey = takesIdempotencyKey(operation) ? [400, 409] : [];
+  const failures = [...new Set([...common, ...errors, ...ofKey])].sort((a, b) => a - b);
   const entries = failures.map((code) => [code, response(code, code === 422 ? validationErrorBody : errorBody, components)]);
   const { mediaType, response: answer } = operation;
   return { [status]: response(status, answer, components, mediaType), ...Object.fromEntries(entries) };

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { createAuditQueue } from "../audit/audit-queue.ts";
 import type { GatewayClients } from "../clients.ts";
 import { registerAudit } from "../plugins/audit.ts";
+import { registerIdempotency } from "../plugins/idempotency.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { auditLogRoutes } from "./audit-logs/routes.ts";
 import { bankRoutes } from "./banks/routes.ts";
@@ -45,6 +46,7 @@ export function routes(deps: RoutesDeps): (app: FastifyInstance) => void {
   return (app) => {
     const queue = createAuditQueue({ bank: clients.bankInternal, log, nowUs, newId });
     registerAudit(app, { queue, nowUs, newId, keepsText });
+    registerIdempotency(app, { bank: clients.bankInternal, log, nowUs, newId });
     bankRoutes(app, clients);
     configRoutes(app, clients);
     statsRoutes(app, clients);
