@@ -1,4 +1,4 @@
-import type { EventBus } from "@memory-bank/events";
+import type { DomainEvent, EventBus } from "@memory-bank/events";
 import { systemTimers, type Timers } from "@memory-bank/lifecycle";
 import { WebhookInternalServiceService, WebhookServiceService } from "@memory-bank/proto/webhook/v1/webhook";
 import { implement, type Service } from "@memory-bank/rpc";
@@ -41,6 +41,9 @@ export interface WebhookServiceDeps {
   /** In [0, 1); spreads retries. */
   readonly random?: () => number;
 }
+
+/** Events are queued independently of each other, and those that are queued together share one disk sync. */
+const EVENTS_AT_ONCE = 32;
 
 /** Webhooks of banks: registration, history, and delivery of what other services report. */
 export function createWebhookService(deps: WebhookServiceDeps): Service {
@@ -94,10 +97,9 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
     ],
     async start() {
       await setUpServerWebhook(deps);
-      const subscribe = async (
-        subject: string,
-        handler: (notifications: Parameters<typeof notificationsOfRetain>[0]) => Promise<void>,
-      ) => subscriptions.push(await bus.subscribe({ subject, durable: "webhook", handler, concurrency: EVENTS_AT_ONCE }));
+      const subscribe = async (subject: string, handler: (event: DomainEvent) => Promise<void>) => {
+        subscriptions.push(await bus.subscribe({ subject, durable: "webhook", handler, concurrency: EVENTS_AT_ONCE }));
+      };
       await subscribe(memoryRetained.subject, (event) => enqueue(notificationsOfRetain(event)));
       await subscribe(consolidationCompleted.subject, (event) => enqueue(notificationsOfConsolidation(event)));
       dispatcher.start();
@@ -112,6 +114,3 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
     ready: () => store.ping(),
   };
 }
-
-/** Events are queued independently of each other, and those that are queued together share one disk sync. */
-const EVENTS_AT_ONCE = 32;

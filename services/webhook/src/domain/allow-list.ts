@@ -21,7 +21,11 @@ export function createAllowList(entries: readonly string[]): AllowList {
     else if (ipaddr.isValidCIDR(entry)) ranges.push(ipaddr.parseCIDR(entry));
     else if (hostName.test(canonicalHost(entry))) hosts.add(canonicalHost(entry));
     else
-      throw new AppError("invalid_argument", "BAD_ALLOW_LIST", `'${entry}' is neither a host name nor an address or CIDR block`);
+      throw new AppError(
+        "invalid_argument",
+        "BAD_ALLOW_LIST",
+        `Allow-list: '${entry}' is neither a host name nor an address or CIDR block`,
+      );
   }
   return {
     allowsHost: (hostname) => hosts.has(canonicalHost(hostname)),

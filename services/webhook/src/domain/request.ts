@@ -51,14 +51,13 @@ export function requestOf(parts: AttemptParts): OutgoingRequest {
 }
 
 function signatureHeaders({ target, deliveryId, nowUs }: AttemptParts, body: Uint8Array): Record<string, string> {
-  const secrets = signingSecrets(target, nowUs);
   if (target.secret === null) return {};
   const timestampSeconds = Math.floor(nowUs / 1_000_000);
   return {
     "x-hindsight-signature": hindsightSignature(target.secret, body),
     "webhook-id": deliveryId,
     "webhook-timestamp": String(timestampSeconds),
-    "webhook-signature": standardSignatures(secrets, { id: deliveryId, timestampSeconds, body }),
+    "webhook-signature": standardSignatures(signingSecrets(target, nowUs), { id: deliveryId, timestampSeconds, body }),
   };
 }
 

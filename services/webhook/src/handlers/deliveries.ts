@@ -37,7 +37,7 @@ export function createDeliveryHandlers(deps: HandlerDeps): DeliveryHandlers {
       const bankUid = await getBankUid(deps, ctx, bankId);
       let total = 0;
       for (;;) {
-        requireAwaited(ctx, Date.now());
+        requireAwaited(ctx, deps.nowUs() / 1_000);
         const count = await store.redeliverFailed({ bankUid, webhookId, sinceUs, ...dueNow(deps) });
         if (count === 0) return queued(webhookId, total);
         total += count;

@@ -1,4 +1,5 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { createAllowList } from "../domain/allow-list.ts";
@@ -9,6 +10,7 @@ import { hostileBehaviours, startRawReceiver } from "./hostile-receivers.ts";
 import { createHttpSender } from "./http-sender.ts";
 import { BODY_CHARACTERS_MAX } from "./response-reader.ts";
 import type { Sender } from "./sender.ts";
+import { testCertificate } from "./test-certificate.ts";
 
 const never = new AbortController().signal;
 const TIMEOUT_MS = 300;
@@ -246,6 +248,44 @@ describe("faults on the way", () => {
     const plain = await startReceiver((response) => response.end());
     const outcome = await newSender().send(post(plain.url.replace("http:", "https:")), never);
     expect(outcome).toMatchObject({ kind: "broken", reason: expect.stringMatching(/^TLS failed/) });
+  });
+
+  test("TLS checks the certificate against the name that was written, though the connection goes to an address", async () => {
+    const server = createTlsServer(testCertificate, (request, response) => response.end(request.headers.host));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    use({
+      async [Symbol.asyncDispose]() {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    });
+    const guard = createDestinationGuard({
+      allowList: createAllowList(["127.0.0.1"]),
+      ownPorts: () => [],
+      resolve: async () => ["127.0.0.1"],
+    });
+    const trusting = use(createHttpSender({ guard, ca: testCertificate.cert }));
+    const send = (sender: Sender, host: string) =>
+      sender.send(post(`https://${host}:${address.port}/`, { timeoutMs: 5_000 }), never);
+    expect(await send(trusting, "receiver.test")).toMatchObject({
+      kind: "answered",
+      status: 200,
+      body: `receiver.test:${address.port}`,
+    });
+    expect(await send(trusting, "other.test")).toMatchObject({
+      kind: "broken",
+      reason: "TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)",
+    });
+    expect(await send(trusting, "127.0.0.1")).toMatchObject({
+      kind: "broken",
+      reason: "TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)",
+    });
+    expect(await send(newSender({ "receiver.test": ["127.0.0.1"] }), "receiver.test")).toMatchObject({
+      kind: "broken",
+      reason: "TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT)",
+    });
   });
 
   test("a stop breaks off at once", async () => {
