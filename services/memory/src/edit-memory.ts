@@ -2,7 +2,7 @@ import { AppError } from "@memory-bank/errors";
 import { countTokens } from "@memory-bank/models";
 import type { UpdateMemoryRequest } from "@memory-bank/proto/memory/v1/memory";
 import { defined } from "./convert.ts";
-import { type FactType, familyOf } from "./domain/fact.ts";
+import { type EntityMention, type FactType, familyOf } from "./domain/fact.ts";
 import { openEntityDirectory } from "./domain/retain/entity-directory.ts";
 import { extractFacts } from "./domain/retain/extract.ts";
 import { semanticLinksMax, temporalLinks, temporalLinksMax, temporalWindowUs } from "./domain/retain/links.ts";
@@ -41,7 +41,7 @@ export function editMemory(
       const read = readSentence(after);
       const [vector] = await deps.embedder.embed([read.embeddedText], { signal, purpose: "document" });
       await vectors.upsert(bank.bankUid, [{ unitId: before.unitId, vector: vector!, family }]);
-      const entities = await resolveEntities(deps, bank, request, after);
+      const entities = await resolveEntities(deps, bank, request, after, read.entities);
       await store.editUnit({
         ...contentOf(request),
         ...baseOf(deps, bank, before),
@@ -106,25 +106,36 @@ function readSentence(unit: Unit) {
   return facts[0]!;
 }
 
-async function resolveEntities(deps: MemoryDeps, bank: ResolvedBank, request: UpdateMemoryRequest, unit: Unit) {
-  if (!request.entities) return undefined;
-  const names = [
-    ...new Set(request.entities.values.map((name) => name.replace(/\s+/gu, " ").trim()).filter((name) => name !== "")),
-  ];
+/** The entities that the caller names, else those of a changed text; undefined keeps the unit's own. */
+async function resolveEntities(
+  deps: MemoryDeps,
+  bank: ResolvedBank,
+  request: UpdateMemoryRequest,
+  unit: Unit,
+  found: readonly EntityMention[],
+) {
+  const kindOf = (name: string) => unit.entities.find((entity) => entity.name === name)?.kind ?? "CONCEPT";
+  const named = request.entities?.values.map((name) => name.replace(/\s+/gu, " ").trim()).filter((name) => name !== "");
+  const mentions = named
+    ? [...new Set(named)].map((name) => ({ name, kind: kindOf(name) }))
+    : request.text === undefined
+      ? undefined
+      : found;
+  if (!mentions) return undefined;
   const directory = openEntityDirectory(await deps.store.entityNames(bank.bankUid), {
     newId: deps.newId,
     cooccurring: (entityId) => deps.store.cooccurringIds(bank.bankUid, entityId),
   });
   const entityIds: string[] = [];
-  for (const name of names) {
-    const kind = unit.entities.find((entity) => entity.name === name)?.kind ?? "CONCEPT";
-    const entityId = await directory.resolve(
-      { name, kind },
-      { eventUs: eventUsOf(unit), exact: request.exactEntities, companions: entityIds },
-    );
+  for (const mention of mentions) {
+    const entityId = await directory.resolve(mention, {
+      eventUs: eventUsOf(unit),
+      exact: request.exactEntities,
+      companions: entityIds,
+    });
     if (!entityIds.includes(entityId)) entityIds.push(entityId);
   }
-  return { created: directory.created, entityIds, names };
+  return { created: directory.created, entityIds, names: mentions.map((mention) => mention.name) };
 }
 
 async function linksOf(deps: MemoryDeps, bank: ResolvedBank, unit: Unit, vector: Float32Array): Promise<Link[]> {

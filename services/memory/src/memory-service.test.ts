@@ -222,7 +222,8 @@ describe("recall", () => {
       memory.client.updateMemory(ctx(), { bankId: "b", memoryId, exactEntities: false, ...members });
     const found = async (query: string) =>
       (await memory.client.recall(ctx(), recallOf(query))).results.some((hit) => hit.id === memoryId);
-    expect((await update({ text: "The meeting is in Gdansk." })).text).toBe("The meeting is in Gdansk.");
+    const edited = await update({ text: "The meeting is in Gdansk." });
+    expect(edited).toMatchObject({ text: "The meeting is in Gdansk.", entities: [{ name: "Gdansk", kind: "LOCATION" }] });
     expect((await memory.client.recall(ctx(), recallOf("Gdansk meeting"))).results[0]?.id).toBe(memoryId);
     await update({ state: "invalidated", reason: "cancelled" });
     expect(await found("Gdansk meeting")).toBe(false);

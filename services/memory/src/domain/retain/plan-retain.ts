@@ -97,7 +97,8 @@ export async function planRetain(
       features: { intervals: fact.intervals, flags: fact.flags, pairNorm: norms.get(passageKey(prepared)) ?? 0 },
       tokenCount: prepared.tokenCount,
       entityIds,
-      createdAtUs: deps.nowUs,
+      // A microsecond apart, so that facts of one call keep their order in every list.
+      createdAtUs: deps.nowUs + units.length,
       proofCount: 1,
       sourceUnitIds: [],
       searchTokens: searchTokens(
