@@ -166,10 +166,10 @@ const booleanWords: ReadonlyMap<string | number, boolean> = new Map<string | num
 export function bool(options: Described = {}): Schema<boolean> {
   const read = (walk: Walk, input: unknown): boolean | Invalid => {
     if (typeof input === "boolean") return input;
-    if (typeof input !== "string" && !Number.isInteger(input)) {
+    if (typeof input !== "string" && typeof input !== "number") {
       return fault(walk, "bool_type", "Input should be a valid boolean", input);
     }
-    const value = booleanWords.get(typeof input === "string" ? input.toLowerCase() : (input as number));
+    const value = booleanWords.get(typeof input === "string" ? input.toLowerCase() : input);
     if (value !== undefined) return value;
     return fault(walk, "bool_parsing", "Input should be a valid boolean, unable to interpret input", input);
   };
