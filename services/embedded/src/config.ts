@@ -1,6 +1,6 @@
 import { authConfig } from "@memory-bank/auth";
 import { bankConfig } from "@memory-bank/bank";
-import { int, list, oneOf, secret, string } from "@memory-bank/config";
+import { bool, int, list, oneOf, secret, string } from "@memory-bank/config";
 import { embeddingsConfig, memoryConfig } from "@memory-bank/memory";
 import { languageModelConfig } from "@memory-bank/models";
 import { reflectConfig } from "@memory-bank/reflect";
@@ -20,6 +20,10 @@ export const embeddedConfig = {
   gateway: {
     host: string("GATEWAY_LISTEN_HOST", { description: "Address that REST listens on", default: "127.0.0.1" }),
     port: port("GATEWAY_LISTEN_PORT", "Port that REST listens on", 8888),
+    auditKeepsText: bool("AUDIT_KEEPS_TEXT", {
+      description: "The audit log keeps the text of memories, also after they are forgotten",
+      default: false,
+    }),
     corsOrigins: list("GATEWAY_CORS_ORIGINS", { description: "Origins whose pages may call the API", default: [] }),
   },
   rpc: {

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
+import { createAuditQueue, createRpcAudit } from "@memory-bank/audit";
 import { createAuthService, openAuthStore } from "@memory-bank/auth";
 import { createBankService, openBankStore, readConfigFile } from "@memory-bank/bank";
 import { type Config, loadOrCreateSecretFile } from "@memory-bank/config";
@@ -141,12 +142,15 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   await storage.jobs.reclaimAll();
   await reflectStorage.jobs.reclaimAll();
 
+  // In process whatever the mesh is: what it holds at a stop is written after the sockets are closed.
+  const auditQueue = resources.use(createAuditQueue({ ...common, bank: mesh.client(BankInternalServiceService) }));
   const rpc = resources.use(
     await serve(services, {
       ...common,
       ...config.rpc,
       serviceToken,
       verifyKey: (_: CallContext, apiKey: string) => verifier.verify(apiKey),
+      observe: createRpcAudit({ ...common, queue: auditQueue }),
     }),
   );
   sockets?.connectTo(rpc.port);
@@ -170,7 +174,12 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     now: nowUs,
     verifyKey: (apiKey) => verifier.verify(apiKey),
     corsOrigins: config.gateway.corsOrigins,
-    routes: routes({ clients, nowUs, newId, log, version, ready: () => allReady(services), renderMetrics: () => meter.render() }),
+    routes: routes({
+      ...{ clients, nowUs, newId, log, version },
+      auditKeepsText: config.gateway.auditKeepsText,
+      ready: () => allReady(services),
+      renderMetrics: () => meter.render(),
+    }),
   });
   resources.defer(() => gateway.close());
   const url = await gateway.listen({ host: config.gateway.host, port: config.gateway.port });
@@ -184,6 +193,8 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
 /** Clients over a socket to this very process, made before its port is known. */
 function createSocketMesh(resources: Resources, serviceToken: string) {
   let port: number | undefined;
+  // Acquired here, so that they close after everything that calls through them; each is made at its first use, which may be late.
+  const connections = resources.use(new AsyncDisposableStack());
   return {
     connectTo(served: number) {
       port = served;
@@ -191,7 +202,7 @@ function createSocketMesh(resources: Resources, serviceToken: string) {
     client<S extends ServiceDefinition>(definition: S): Rpc<S> {
       let connected: Rpc<S> | undefined;
       const late = () => {
-        connected ??= resources.use(connect({ address: `127.0.0.1:${port}`, serviceToken })).client(definition);
+        connected ??= connections.use(connect({ address: `127.0.0.1:${port}`, serviceToken })).client(definition);
         return connected as unknown as Record<string, (ctx: CallContext, request: unknown) => Promise<unknown>>;
       };
       const methods = Object.keys(definition).map((name) => [
