@@ -1,3 +1,5 @@
+import { isMutation } from "@memory-bank/audit";
+
 /**
  * What each audited operation is called in the audit log, by operation id. An operation that is not here only reads, and leaves
  * no entry.
@@ -57,11 +59,4 @@ export const auditActions: Readonly<Record<string, string>> = {
 export function takesIdempotencyKey({ method, operationId }: { readonly method: string; readonly operationId: string }): boolean {
   const action = auditActions[operationId];
   return method === "POST" && action !== undefined && isMutation(action);
-}
-
-const searches = new Set(["recall", "reflect"]);
-
-/** True for an action that changes something. The others are recorded, too, but need not be refused when they cannot be. */
-export function isMutation(action: string): boolean {
-  return !searches.has(action);
 }

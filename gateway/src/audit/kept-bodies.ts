@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from "../validation/containers.ts";
-import { digest } from "./redact.ts";
+import { digest, isObject, type JsonObject } from "@memory-bank/audit";
 
 /** What is left of a body in the log when the text of memories must not live on in it. */
 interface KeptBodies {

@@ -1,8 +1,8 @@
+import type { AuditQueue } from "@memory-bank/audit";
 import { AppError } from "@memory-bank/errors";
 import type { AuditEntry } from "@memory-bank/proto/bank/v1/bank";
 import { Type } from "typebox";
 import { expect, test, vi } from "vitest";
-import type { AuditQueue } from "../audit/audit-queue.ts";
 import { route } from "../route.ts";
 import { asOwner, restrictedKey, testGateway } from "../test-gateway.ts";
 import { jsonObject, list, model, optional } from "../validation/containers.ts";

@@ -1,9 +1,8 @@
+import { type AuditQueue, bounded, cannotRecord, ENTRY_BYTES, isMutation, withoutSecrets } from "@memory-bank/audit";
 import type { AuditEntry } from "@memory-bank/proto/bank/v1/bank";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { auditActions, isMutation } from "../audit/actions.ts";
-import { type AuditQueue, cannotRecord } from "../audit/audit-queue.ts";
+import { auditActions } from "../audit/actions.ts";
 import { keptRequest, keptResponse } from "../audit/kept-bodies.ts";
-import { bounded, withoutSecrets } from "../audit/redact.ts";
 import { answerOf } from "./error-body.ts";
 import { jsonBody } from "./json-body.ts";
 
@@ -112,8 +111,6 @@ function entryOf(
   };
   return { entry, bytes: keptBody.bytes + keptAnswer.bytes + ENTRY_BYTES };
 }
-
-const ENTRY_BYTES = 1024; // ids, path and metadata, generously
 
 /** The text that the caller got. */
 function textOf(error: unknown): string {

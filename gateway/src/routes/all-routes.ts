@@ -1,6 +1,6 @@
+import { createAuditQueue } from "@memory-bank/audit";
 import type { Logger } from "@memory-bank/telemetry";
 import type { FastifyInstance } from "fastify";
-import { createAuditQueue } from "../audit/audit-queue.ts";
 import type { GatewayClients } from "../clients.ts";
 import { registerAudit } from "../plugins/audit.ts";
 import { registerIdempotency } from "../plugins/idempotency.ts";

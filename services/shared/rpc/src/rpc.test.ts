@@ -269,3 +269,39 @@ test.each([
 ])("the key of %j is %j", (header, key) => {
   expect(bearerKey(header)).toBe(key);
 });
+
+test("whoever observes calls sees those that were let in, and which of them came with a key of their own", async () => {
+  const observed: unknown[] = [];
+  const service = authService(async () => ({ keys: [], total: 0 }));
+  await using server = await serve([service], {
+    host: "127.0.0.1",
+    port: 0,
+    log,
+    serviceToken: "token",
+    newId: () => "id",
+    verifyKey: async (_, key) => {
+      if (key !== "hsk_good") throw new AppError("unauthenticated", "INVALID_KEY", "no");
+      return principal;
+    },
+    observe: (call, work) => {
+      observed.push([call.path, call.request, call.ctx.principal, call.isDirect]);
+      return work();
+    },
+  });
+  await using member = connect({ address: `127.0.0.1:${server.port}`, serviceToken: "token" });
+  await member.client(AuthServiceService).listApiKeys(context(), request);
+  const direct = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
+  const { listApiKeys: method } = AuthServiceService;
+  for (const key of ["hsk_good", "hsk_bad"]) {
+    const headers = new Metadata();
+    headers.set("authorization", `Bearer ${key}`);
+    await new Promise((done) =>
+      direct.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, headers, done),
+    );
+  }
+  direct.close();
+  expect(observed).toEqual([
+    [method.path, request, principal, false],
+    [method.path, request, principal, true],
+  ]);
+});

@@ -32,8 +32,18 @@ export interface ServeOptions {
   /** With TLS every client must show a certificate of `ca`, and is then a member of the mesh. */
   readonly tls?: TlsFiles | undefined;
   readonly newId: () => string;
-  /** Wraps each call, for metrics and traces. */
-  readonly observe?: (path: string, ctx: CallContext, call: () => Promise<unknown>) => Promise<unknown>;
+  /** Wraps each call that was let in, for metrics, traces and the audit log. `work` must be called once. */
+  readonly observe?: (call: ServedCall, work: () => Promise<unknown>) => Promise<unknown>;
+}
+
+/** A call that came over the wire and whose caller is known. */
+export interface ServedCall {
+  /** Of the method, such as `/memorybank.bank.v1.BankService/PutBank`. */
+  readonly path: string;
+  readonly ctx: CallContext;
+  readonly request: unknown;
+  /** True when the caller proved itself with a key. Members of the mesh speak for callers whom somebody else let in. */
+  readonly isDirect: boolean;
 }
 
 export interface RpcServer extends AsyncDisposable {
@@ -106,9 +116,9 @@ function unary(path: string, handler: AnyHandler, options: ServeOptions) {
         signal: controller.signal,
         ...(metadata.traceparent === undefined ? {} : { traceparent: metadata.traceparent }),
       };
-      const ctx = await identify(path, metadata, anonymous, options);
+      const { ctx, isDirect } = await identify(path, metadata, anonymous, options);
       const work = () => handler(ctx, call.request);
-      return options.observe ? options.observe(path, ctx, work) : work();
+      return options.observe ? options.observe({ path, ctx, request: call.request, isDirect }, work) : work();
     };
     run().then(
       (response) => answer(null, response),
@@ -137,17 +147,18 @@ async function identify(
   metadata: CallMetadata,
   anonymous: CallContext,
   options: ServeOptions,
-): Promise<CallContext> {
+): Promise<{ readonly ctx: CallContext; readonly isDirect: boolean }> {
   const { serviceToken, claimedPrincipal, claimedTransport, authorization } = metadata;
   const isMember =
     options.tls !== undefined ||
     (options.serviceToken !== undefined && serviceToken !== undefined && sameToken(serviceToken, options.serviceToken));
   if (isMember && authorization === undefined) {
-    return { ...anonymous, transport: claimedTransport, ...(claimedPrincipal ? { principal: claimedPrincipal } : {}) };
+    const ctx = { ...anonymous, transport: claimedTransport, ...(claimedPrincipal ? { principal: claimedPrincipal } : {}) };
+    return { ctx, isDirect: false };
   }
   const apiKey = bearerKey(authorization);
   if (!apiKey) throw new AppError("unauthenticated", "INVALID_KEY", "Authentication failed: Invalid API key");
   const principal = await options.verifyKey(anonymous, apiKey);
   if (isInternal(path)) throw new AppError("permission_denied", "INTERNAL_RPC", "This call is for services of the mesh only");
-  return { ...anonymous, principal };
+  return { ctx: { ...anonymous, principal }, isDirect: true };
 }

@@ -1,5 +1,10 @@
 import { hash } from "node:crypto";
-import { isObject, type JsonObject } from "../validation/containers.ts";
+
+/** A JSON object of any shape. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const HIDDEN = "[redacted]";
 // The end of a name without case, `-` and `_`, so that `llm_api_key` and `X-Api-Key` are meant, too.
@@ -17,7 +22,7 @@ export function withoutSecrets(value: unknown): unknown {
   return mapMembers(value, (member, name) => {
     if (member === null) return null;
     if (SECRET_NAME.test(name.toLowerCase().replace(/[-_]/g, ""))) return HIDDEN;
-    if (name === "http_config" && isObject(member)) return withoutSecrets(withHiddenHeaders(member));
+    if ((name === "http_config" || name === "httpConfig") && isObject(member)) return withoutSecrets(withHiddenHeaders(member));
     return withoutSecrets(member);
   });
 }

@@ -20,9 +20,9 @@ test("names that only look alike, and nulls, stay", () => {
 
 test("headers that a webhook sends are replaced, whatever their names, and their params are not", () => {
   const http_config = { method: "POST", headers: { "X-Env": "prod" }, params: { a: "b" } };
-  expect(withoutSecrets({ http_config })).toEqual({
-    http_config: { ...http_config, headers: { "X-Env": "[redacted]" } },
-  });
+  const hidden = { ...http_config, headers: { "X-Env": "[redacted]" } };
+  expect(withoutSecrets({ http_config })).toEqual({ http_config: hidden });
+  expect(withoutSecrets({ httpConfig: http_config }), "as gRPC messages spell it").toEqual({ httpConfig: hidden });
 });
 
 test("a member called __proto__ stays a member", () => {

@@ -1,12 +1,12 @@
 import { systemContext } from "@memory-bank/context";
 import { AppError, isAppError } from "@memory-bank/errors";
 import { systemTimers, type Timers } from "@memory-bank/lifecycle";
-import type { AuditEntry } from "@memory-bank/proto/bank/v1/bank";
+import type { AuditEntry, BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
+import type { Rpc } from "@memory-bank/rpc";
 import type { Logger } from "@memory-bank/telemetry";
-import type { GatewayClients } from "../clients.ts";
 
 export interface AuditQueueDeps {
-  readonly bank: Pick<GatewayClients["bankInternal"], "recordAudit">;
+  readonly bank: Pick<Rpc<typeof BankInternalServiceService>, "recordAudit">;
   readonly log: Logger;
   /** Microseconds since 1970. */
   readonly nowUs: () => number;
@@ -40,7 +40,8 @@ const WAITING_US_MAX = 5_000_000;
 const CALL_MS_MAX = 5_000;
 const RETRY_AFTER_MS = 200;
 const RETRY_AFTER_MS_MAX = 2_000;
-const CLOSE_MS_MAX = 10_000;
+/** Half of what a process has for its whole stop. */
+const CLOSE_MS_MAX = 5_000;
 
 interface Waiting {
   readonly entry: AuditEntry;
@@ -144,3 +145,6 @@ function batchSize(waiting: readonly Waiting[]): number {
 /** What a mutation is answered that could not be recorded. */
 export const cannotRecord = () =>
   new AppError("unavailable", "AUDIT_UNAVAILABLE", "The audit log cannot take entries", { retryAfterMs: CALL_MS_MAX });
+
+/** What an entry takes beside its bodies: ids, path and metadata, generously. */
+export const ENTRY_BYTES = 1024;
