@@ -8,6 +8,14 @@ export {
   type Subscription,
 } from "./event-bus.ts";
 export { createInProcessBus, type InProcessBusDeps } from "./in-process-bus.ts";
+export {
+  mongodbOutboxMigration,
+  type PendingEvent,
+  pendingEvents,
+  pendingEventsIndex,
+  type TellsEvents,
+} from "./mongodb/outbox-documents.ts";
+export { createMongodbOutboxRelay, type MongodbOutboxRelay, type MongodbOutboxRelayDeps } from "./mongodb/outbox-relay.ts";
 export { type NatsBus, type NatsBusOptions, openNatsBus } from "./nats/nats-bus.ts";
 export { createOutboxRelay, type OutboxRelay, type OutboxRelayDeps } from "./outbox-relay.ts";
 export { appendEvents, outboxMigration } from "./sqlite-outbox.ts";

@@ -23,6 +23,8 @@ export {
   type JobQuery,
   type JobStore,
 } from "./job-store.ts";
+export { mongodbJobsMigration } from "./mongodb/job-documents.ts";
+export { createMongodbJobStore, type MongodbJobStoreDeps } from "./mongodb/job-store.ts";
 export {
   type Backoff,
   defaultRetryPolicy,

@@ -1,6 +1,6 @@
 import type { Row, SqliteTx } from "@memory-bank/storage";
-import { type Claim, JOB_ERROR_LENGTH_MAX, type JsonObject } from "../job.ts";
-import { leaseLost } from "../job-errors.ts";
+import type { Claim, JsonObject } from "../job.ts";
+import { cutError, leaseLost } from "../job-errors.ts";
 import type { BackToPending, ClaimedJob, ClaimRequest } from "../job-store.ts";
 import type { ObservedLease } from "../lease-observer.ts";
 import { pendingTwin } from "./enqueue-jobs.ts";
@@ -158,8 +158,4 @@ export function backToPending(tx: SqliteTx, id: string, runAtUs: number, nowUs: 
 
 function parentOf(tx: SqliteTx, id: string): string | null {
   return tx.get<{ parent_id: string | null }>("SELECT parent_id FROM jobs WHERE id = ?", [id])?.parent_id ?? null;
-}
-
-function cutError(error: string): string {
-  return error.slice(0, JOB_ERROR_LENGTH_MAX).toWellFormed();
 }

@@ -1,7 +1,8 @@
 import type { Row, SqliteTx } from "@memory-bank/storage";
 import type { Job, NewJob } from "../job.ts";
 import { invalidJob } from "../job-errors.ts";
-import { ENQUEUE_BATCH_MAX, type Enqueued } from "../job-store.ts";
+import type { Enqueued } from "../job-store.ts";
+import { asEnqueued, refuseOddFamilies } from "../new-job-rules.ts";
 import { followChildren } from "./job-family.ts";
 import { findJob } from "./job-rows.ts";
 
@@ -18,17 +19,6 @@ export function enqueueJobs(tx: SqliteTx, jobs: readonly NewJob[], nowUs: number
   });
   for (const parentId of groupOfParent.keys()) followChildren(tx, parentId, nowUs);
   return enqueued;
-}
-
-function refuseOddFamilies(jobs: readonly NewJob[]): void {
-  if (jobs.length > ENQUEUE_BATCH_MAX) throw invalidJob(`at most ${ENQUEUE_BATCH_MAX} jobs may be enqueued at once`);
-  const withChildren = new Set(jobs.map(({ parentId }) => parentId));
-  for (const { id, isParent, parentId, dedupeKey } of jobs) {
-    if (isParent && !withChildren.has(id)) throw invalidJob(`parent '${id}' has no children`);
-    if (isParent && parentId !== undefined) throw invalidJob(`parent '${id}' cannot be a child`);
-    if ((isParent || parentId !== undefined) && dedupeKey !== undefined)
-      throw invalidJob(`'${id}' is of a family and has a dedupe key`);
-  }
 }
 
 function enqueueOne(tx: SqliteTx, job: NewJob, nowUs: number): Enqueued {
@@ -61,33 +51,6 @@ function enqueueOne(tx: SqliteTx, job: NewJob, nowUs: number): Enqueued {
     ],
   );
   return { job: asEnqueued(job, nowUs), deduplicated: false };
-}
-
-function asEnqueued(job: NewJob, nowUs: number): Job {
-  return {
-    id: job.id,
-    kind: job.kind,
-    groupKey: job.groupKey,
-    tenantKey: job.tenantKey,
-    serialKey: job.serialKey ?? null,
-    dedupeKey: job.dedupeKey ?? null,
-    payload: job.payload,
-    details: job.details ?? {},
-    priority: job.priority ?? 0,
-    isParent: job.isParent ?? false,
-    parentId: job.parentId ?? null,
-    index: job.index ?? null,
-    createdAtUs: job.createdAtUs,
-    status: "pending",
-    retryCount: 0,
-    nextRunAtUs: job.runAtUs ?? job.createdAtUs,
-    epoch: 0,
-    progress: null,
-    result: null,
-    error: null,
-    updatedAtUs: nowUs,
-    completedAtUs: null,
-  };
 }
 
 /** The pending job that holds the key, or `undefined`. */
