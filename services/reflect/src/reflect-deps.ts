@@ -77,10 +77,11 @@ export function asBank(ctx: CallContext, { tenantId, bankId }: Pick<ReflectBank,
 
 /** Refuses work that writes answers when the operator has switched it off. */
 export function requireLanguageModel({ languageModel }: Pick<ReflectDeps, "languageModel">): void {
-  if (languageModel.kind === "none") {
-    throw new AppError("invalid_argument", "NO_LANGUAGE_MODEL", "No language model is configured (LLM_PROVIDER is none)");
-  }
+  if (languageModel.kind === "none") throw noLanguageModel();
 }
+
+export const noLanguageModel = (): AppError =>
+  new AppError("invalid_argument", "NO_LANGUAGE_MODEL", "No language model is configured (LLM_PROVIDER is none)");
 
 async function resolve(
   { bank: client }: Pick<ReflectDeps, "bank">,

@@ -15,6 +15,9 @@ type Reflect = Pick<Rpc<typeof ReflectServiceService>, "reflect">;
 export const ANSWER_TIMEOUT_MS = 300_000;
 const TOKENS_UNLESS_TOLD = 4_096;
 
+/** In place of an answer that the model refused or left empty. */
+const NO_ANSWER = "The language model gave no answer to this question.";
+
 const budgetWords: Readonly<Record<number, BudgetLevel>> = { [Budget.MID]: "mid", [Budget.HIGH]: "high" };
 
 export const reflectHandlers = (deps: ReflectDeps): Reflect => ({
@@ -55,7 +58,7 @@ function questionOf(bank: ReflectBank, request: ReflectRequest): Question {
 function responseOf(answer: Answer, { includeFacts, includeTrace, traceOutputs }: ReflectRequest): ReflectResponse {
   const { input, output, cached, reasoning } = answer.usage;
   return {
-    text: answer.text,
+    text: answer.text.trim() === "" ? NO_ANSWER : answer.text,
     usage: {
       inputTokens: input,
       outputTokens: output,
