@@ -20,3 +20,6 @@ export const pageOf = <S extends TSchema>(item: S) =>
 
 /** What a deletion of several records answers. */
 export const deletedAnswer = Type.Object({ success: Type.Boolean(), message: Type.String(), deleted_count: count });
+
+/** What a deletion of one record answers. */
+export const deletedStatus = Type.Object({ status: Type.Literal("deleted") });

@@ -3,10 +3,11 @@ import type { GatewayClients } from "../../clients.ts";
 import { route } from "../../route.ts";
 import { optional } from "../../validation/containers.ts";
 import { bool, literal, pathId } from "../../validation/scalars.ts";
+import { deletedStatus } from "../answer-parts.ts";
 import { bankParams, bankUrl, boundedPage } from "../request-parts.ts";
 import { tagFilterToProto, tagQuery } from "../tag-filter.ts";
 import { directiveChangeToProto, directiveFromProto } from "./convert.ts";
-import { deletedStatus, directive, directiveChange, directivePage, newDirective } from "./schemas.ts";
+import { directive, directiveChange, directivePage, newDirective } from "./schemas.ts";
 
 export interface DirectiveRouteDeps {
   readonly bank: Pick<

@@ -41,5 +41,3 @@ export const directive = component(
 );
 
 export const directivePage = pageOf(directive);
-
-export const deletedStatus = Type.Object({ status: Type.Literal("deleted") });

@@ -4,6 +4,7 @@ import { bool, dateTime, enumeration, int, num, str } from "../../validation/sca
 import { component, type Output } from "../../validation/schema.ts";
 import { anyObject, instant, textMap, texts } from "../answer-parts.ts";
 import { tagBody, tagConflict } from "../tag-filter.ts";
+import { question } from "../text-parts.ts";
 
 const UNBOUNDED = -1;
 const entitiesPreset = { max_tokens: 500 };
@@ -32,7 +33,7 @@ const minScores = model({
 
 export const recallBody = refine(
   model({
-    query: refine(str(), (text) => (/[\p{L}\p{N}]/u.test(text) ? undefined : "query must contain a letter or a digit")),
+    query: question(),
     types: optional(list(str()), []),
     budget: optional(enumeration(["low", "mid", "high"]), "mid"),
     max_tokens: optional(int({ ge: 0 }), 4096),

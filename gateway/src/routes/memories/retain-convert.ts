@@ -1,5 +1,5 @@
-import type { TokenUsage } from "@memory-bank/proto/common/v1/common";
 import type { ObservationScopesSpec, RetainItem, RetainRequest, RetainResponse } from "@memory-bank/proto/memory/v1/memory";
+import { usageFromProto } from "../token-usage.ts";
 import type { RetainBody, RetainItemBody } from "./retain-schemas.ts";
 
 export function retainToProto(bankId: string, body: RetainBody): RetainRequest {
@@ -53,15 +53,5 @@ export function retainFromProto(bankId: string, isAsync: boolean, { itemsCount, 
     ...(!isAsync && { usage: usageFromProto(usage) }),
     ...(operationId !== undefined && { operation_id: operationId }),
     ...(operationIds.length > 1 && { operation_ids: operationIds }),
-  };
-}
-
-export function usageFromProto(usage: TokenUsage | undefined) {
-  return {
-    input_tokens: usage?.inputTokens ?? 0,
-    output_tokens: usage?.outputTokens ?? 0,
-    total_tokens: usage?.totalTokens ?? 0,
-    cached_tokens: usage?.cachedTokens ?? 0,
-    thoughts_tokens: usage?.thoughtsTokens ?? 0,
   };
 }

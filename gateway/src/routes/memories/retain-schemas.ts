@@ -6,6 +6,7 @@ import { component, makeSchema, type Output, type Schema } from "../../validatio
 import { fault, valueFault } from "../../validation/walk.ts";
 import { count, texts } from "../answer-parts.ts";
 import { isStorable, outOfRange } from "../instant-text.ts";
+import { tokenUsage } from "../token-usage.ts";
 
 const TAG_LENGTH_MAX = 255;
 
@@ -65,15 +66,7 @@ export const retainAnswer = component(
     bank_id: Type.String(),
     items_count: count,
     async: Type.Boolean(),
-    usage: Type.Optional(
-      Type.Object({
-        input_tokens: count,
-        output_tokens: count,
-        total_tokens: count,
-        cached_tokens: count,
-        thoughts_tokens: count,
-      }),
-    ),
+    usage: Type.Optional(tokenUsage),
     operation_id: Type.Optional(Type.String()),
     operation_ids: Type.Optional(texts),
   }),

@@ -1,4 +1,3 @@
-import { AppError, isAppError } from "@memory-bank/errors";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { GatewayClients } from "../../clients.ts";
@@ -7,6 +6,7 @@ import { optional } from "../../validation/containers.ts";
 import { pathId, str } from "../../validation/scalars.ts";
 import { count, deletedAnswer, pageOf } from "../answer-parts.ts";
 import { BULK_TIMEOUT_MS, bankParams, bankUrl, filterText } from "../request-parts.ts";
+import { withinLimit } from "../within-limit.ts";
 import {
   listMemoriesToProto,
   memoryChangeFromProto,
@@ -171,14 +171,4 @@ export function memoryRoutes(app: FastifyInstance, { memory }: MemoryRouteDeps):
       return { deleted_count: (await memory.clearMemoryObservations(ctx, request)).deletedCount };
     },
   });
-}
-
-/** Names the limit when a call runs past it; the services only know that nobody waits any more. */
-async function withinLimit<T>(what: string, seconds: number, call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (cause) {
-    if (!isAppError(cause) || cause.code !== "deadline_exceeded") throw cause;
-    throw new AppError("deadline_exceeded", cause.reason, `${what} took longer than ${seconds} seconds`, { cause });
-  }
 }

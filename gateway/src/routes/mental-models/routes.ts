@@ -3,12 +3,12 @@ import type { GatewayClients } from "../../clients.ts";
 import { route } from "../../route.ts";
 import { optional } from "../../validation/containers.ts";
 import { literal, pathId } from "../../validation/scalars.ts";
+import { deletedStatus } from "../answer-parts.ts";
 import { bankParams, bankUrl, boundedPage } from "../request-parts.ts";
 import { tagFilterToProto, tagQuery } from "../tag-filter.ts";
 import { mentalModelChangeToProto, mentalModelFromProto, versionFromProto } from "./convert.ts";
 import {
   createdMentalModel,
-  deletedStatus,
   detailQuery,
   mentalModel,
   mentalModelChange,

@@ -70,5 +70,3 @@ export const mentalModelHistory = Type.Array(
     changed_at: instant,
   }),
 );
-
-export const deletedStatus = Type.Object({ status: Type.Literal("deleted") });

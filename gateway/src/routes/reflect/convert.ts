@@ -1,17 +1,16 @@
-import { Budget } from "@memory-bank/proto/common/v1/common";
 import type { BasedOn, ReflectRequest, ReflectResponse, ReflectTrace } from "@memory-bank/proto/reflect/v1/reflect";
 import { instantTextOrNull } from "../instant-text.ts";
+import { budgetByWord } from "../memories/recall-convert.ts";
 import { tagFilterToProto } from "../tag-filter.ts";
+import { usageFromProto } from "../token-usage.ts";
 import type { ReflectBody } from "./schemas.ts";
-
-const budgets = { low: Budget.LOW, mid: Budget.MID, high: Budget.HIGH } as const;
 
 export function reflectToProto(bankId: string, body: ReflectBody): ReflectRequest {
   const { facts, tool_calls } = body.include ?? {};
   return {
     bankId,
     query: body.query,
-    budget: budgets[body.budget],
+    budget: budgetByWord[body.budget],
     maxTokens: body.max_tokens,
     context: body.context,
     includeFacts: facts !== undefined,
@@ -31,15 +30,7 @@ export function reflectFromProto({ text, basedOn, structuredOutput, usage, trace
     text,
     ...(basedOn && { based_on: basedOnFromProto(basedOn) }),
     ...(structuredOutput !== undefined && { structured_output: structuredOutput as unknown }),
-    ...(usage && {
-      usage: {
-        input_tokens: usage.inputTokens,
-        output_tokens: usage.outputTokens,
-        total_tokens: usage.totalTokens,
-        cached_tokens: usage.cachedTokens,
-        thoughts_tokens: usage.thoughtsTokens,
-      },
-    }),
+    ...(usage && { usage: usageFromProto(usage) }),
     ...(trace && { trace: traceFromProto(trace) }),
   };
 }

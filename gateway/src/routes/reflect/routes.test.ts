@@ -128,5 +128,5 @@ test("a question that takes too long is 504 and names the limit", async () => {
   const { gateway } = opened(new AppError("deadline_exceeded", "DEADLINE_EXCEEDED", "The call ran past its deadline"));
   await using running = await gateway;
   const response = await running.app.inject({ method: "POST", url, headers: asOwner, payload: { query: "Who?" } });
-  expect([response.statusCode, response.json()]).toEqual([504, { detail: "Reflect ran past its limit of 300 seconds" }]);
+  expect([response.statusCode, response.json()]).toEqual([504, { detail: "Reflect took longer than 300 seconds" }]);
 });

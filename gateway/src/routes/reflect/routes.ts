@@ -1,8 +1,8 @@
-import { AppError, isAppError } from "@memory-bank/errors";
 import type { FastifyInstance } from "fastify";
 import type { GatewayClients } from "../../clients.ts";
 import { route } from "../../route.ts";
 import { bankParams, bankUrl } from "../request-parts.ts";
+import { withinLimit } from "../within-limit.ts";
 import { reflectFromProto, reflectToProto } from "./convert.ts";
 import { reflectAnswer, reflectBody } from "./schemas.ts";
 
@@ -25,13 +25,8 @@ export function reflectRoutes(app: FastifyInstance, { reflect }: ReflectRouteDep
     errors: [400, 504],
     timeoutMs: LIMIT_SECONDS * 1000,
     handler: async (ctx, { params, body }) => {
-      try {
-        return reflectFromProto(await reflect.reflect(ctx, reflectToProto(params.bank_id, body)));
-      } catch (cause) {
-        if (!isAppError(cause) || cause.code !== "deadline_exceeded") throw cause;
-        const text = `Reflect ran past its limit of ${LIMIT_SECONDS} seconds`;
-        throw new AppError("deadline_exceeded", "REFLECT_TOO_LONG", text, { cause });
-      }
+      const call = reflect.reflect(ctx, reflectToProto(params.bank_id, body));
+      return reflectFromProto(await withinLimit("Reflect", LIMIT_SECONDS, call));
     },
   });
 }

@@ -6,6 +6,7 @@ import { anyObject, count, instantOrNull, textOrNull } from "../answer-parts.ts"
 import { schemaProblem } from "../mental-models/trigger.ts";
 import { tagBody, tagConflict } from "../tag-filter.ts";
 import { factTypes, question } from "../text-parts.ts";
+import { tokenUsage } from "../token-usage.ts";
 
 const MAX_TOKENS = 4096; // of the answer, unless the caller says otherwise
 
@@ -67,15 +68,7 @@ export const reflectAnswer = component(
     text: Type.String(),
     based_on: Type.Optional(basedOn),
     structured_output: Type.Optional(Type.Unknown()),
-    usage: Type.Optional(
-      Type.Object({
-        input_tokens: count,
-        output_tokens: count,
-        total_tokens: count,
-        cached_tokens: count,
-        thoughts_tokens: count,
-      }),
-    ),
+    usage: Type.Optional(tokenUsage),
     trace: Type.Optional(trace),
   }),
 );
