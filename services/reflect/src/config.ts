@@ -1,4 +1,5 @@
 import { int, oneOf, secret, string } from "@memory-bank/config";
+import { languageModelConfig } from "@memory-bank/models";
 
 /** Settings of the reflect service, whichever root starts it. */
 export const reflectConfig = {
@@ -34,7 +35,5 @@ export const reflectProcessConfig = {
     bank: address("BANK_RPC_ADDRESS", "127.0.0.1:50053"),
     memory: address("MEMORY_RPC_ADDRESS", "127.0.0.1:50054"),
   },
-  llm: {
-    provider: oneOf("LLM_PROVIDER", { description: "Language model", values: ["local", "openai", "none"], default: "local" }),
-  },
+  llm: languageModelConfig,
 };
