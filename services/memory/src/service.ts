@@ -2,12 +2,16 @@ import { type CallContext, systemContext } from "@memory-bank/context";
 import { AppError, isAppError } from "@memory-bank/errors";
 import type { OutboxRelay } from "@memory-bank/events";
 import { createJobRunner, type JobStore } from "@memory-bank/jobs";
+import { systemTimers, type TimerHandle } from "@memory-bank/lifecycle";
 import type { Embedder } from "@memory-bank/models";
 import type { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { MemoryInternalServiceService, MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
 import { implement, type Rpc, type Service } from "@memory-bank/rpc";
 import type { Logger } from "@memory-bank/telemetry";
-import { consolidationHandlers } from "./handlers/consolidation.ts";
+import type { Consolidator } from "./domain/consolidate/consolidator.ts";
+import { abstainingConsolidator } from "./domain/consolidate/local/abstaining-consolidator.ts";
+import { createLocalConsolidator } from "./domain/consolidate/local/local-consolidator.ts";
+import { consolidationHandlers, retryConsolidation, runConsolidationJob, sweepPending } from "./handlers/consolidation.ts";
 import { documentHandlers } from "./handlers/documents.ts";
 import { entityHandlers } from "./handlers/entities.ts";
 import { internalHandlers } from "./handlers/lifecycle.ts";
@@ -41,6 +45,11 @@ export interface MemoryServiceDeps {
   readonly retainConcurrency: number;
 }
 
+/** Banks consolidated at once: most of a round by rules is waiting for the store, and of one by a model for the model. */
+const consolidationConcurrency = 4;
+/** A bank whose run got lost, or whose consolidation was switched on later, waits this long at most (contract 13). */
+const sweepIntervalMs = 300_000;
+
 /** Retain, recall and everything that is kept of them. */
 export function createMemoryService(given: MemoryServiceDeps): Service {
   const { log, nowUs, newId } = given;
@@ -55,12 +64,32 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
   };
   /** A job's calls to peers may take as long as they need; its lease and its signal end it. */
   const jobContext = (signal: AbortSignal) => systemContext(newId(), Number.MAX_SAFE_INTEGER, signal);
+  const localConsolidator = createLocalConsolidator();
+  const consolidatorFor = (provider: "local" | "openai" | "none"): Consolidator =>
+    provider === "none" ? abstainingConsolidator : localConsolidator;
+  const stopped = new AbortController();
+  let sweepTimer: TimerHandle;
+  const sweepLater = (): void => {
+    sweepTimer = systemTimers.setTimeout(async () => {
+      try {
+        await sweepPending(deps, jobContext(stopped.signal));
+      } catch (error) {
+        if (!stopped.signal.aborted) log.warn({ err: error }, "pending units were not swept");
+      }
+      if (!stopped.signal.aborted) sweepLater();
+    }, sweepIntervalMs);
+  };
   const runner = createJobRunner({
     store: given.jobs,
     handlers: {
       retain: {
         concurrency: given.retainConcurrency,
         handle: (job, run) => runRetainJob(deps, jobContext(run.signal), job, run),
+      },
+      consolidation: {
+        concurrency: consolidationConcurrency,
+        retry: retryConsolidation,
+        handle: (job, run) => runConsolidationJob({ ...deps, log, consolidatorFor }, jobContext(run.signal), job, run),
       },
     },
     now: nowUs,
@@ -88,8 +117,13 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
     async start() {
       given.relay.start();
       runner.start();
+      sweepLater();
     },
-    stop: () => runner.stop(),
+    async stop() {
+      stopped.abort();
+      systemTimers.clearTimeout(sweepTimer);
+      await runner.stop();
+    },
     async ready() {
       await given.store.seq("");
     },

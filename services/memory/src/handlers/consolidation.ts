@@ -3,6 +3,7 @@ import { AppError, isAppError } from "@memory-bank/errors";
 import { type Job, type JobRun, type JsonObject, type RetryPolicy, retryWithBackoff } from "@memory-bank/jobs";
 import type { MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
 import type { Rpc } from "@memory-bank/rpc";
+import type { Logger } from "@memory-bank/telemetry";
 import { type ConsolidationPayload, consolidationJob } from "../consolidation-job.ts";
 import { scopesFromProto } from "../convert.ts";
 import { consolidateBank } from "../domain/consolidate/consolidate-bank.ts";
@@ -42,7 +43,7 @@ export const retryConsolidation: RetryPolicy = (failure) =>
 
 /** Runs one round of a bank's consolidation. Its last commit completes the job. */
 export async function runConsolidationJob(
-  deps: MemoryDeps & { readonly consolidatorFor: (provider: "local" | "openai" | "none") => Consolidator },
+  deps: MemoryDeps & { readonly log: Logger; readonly consolidatorFor: (provider: "local" | "openai" | "none") => Consolidator },
   ctx: CallContext,
   job: Job,
   run: JobRun,

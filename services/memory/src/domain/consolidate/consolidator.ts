@@ -19,8 +19,8 @@ export interface Surroundings {
   relatedObservations(): Promise<readonly ShownObservation[]>;
   /** Raw facts of the same scope that mean nearly the same as one of the facts, nearest first. */
   similarFacts(fact: Unit): Promise<readonly Unit[]>;
-  /** Raw facts of the same scope that hold any of the words, in any form, and are wanted; newest first, bounded. */
-  factsWithWords(words: readonly string[], isWanted: (fact: Statement) => boolean): Promise<readonly Unit[]>;
+  /** Raw facts of the same scope that hold any of the index terms (any fact when there are none) and are wanted; newest first, bounded. */
+  factsWithTerms(terms: readonly string[] | undefined, isWanted: (fact: Statement) => boolean): Promise<readonly Unit[]>;
   /** Observations of exactly this scope that are drawn from any of the units, oldest first, each with all its sources. */
   observationsOf(unitIds: readonly string[]): Promise<readonly ShownObservation[]>;
 }

@@ -4,9 +4,8 @@ import type { RecallIndexes } from "../../recall-indexes.ts";
 import { recallMemories } from "../../recall-memories.ts";
 import type { VectorIndex } from "../../vector-index.ts";
 import { familyOf, type RankingRecord } from "../fact.ts";
-import type { RecallIndexView } from "../recall/recall-index.ts";
+import type { RecallIndexView } from "../recall/recall-index-view.ts";
 import { recallSettings } from "../recall/recall-settings.ts";
-import { analyze } from "../text/analyzer.ts";
 import type { ObservationScopes, Unit } from "../unit.ts";
 import type { ConsolidationSettings } from "./consolidation-settings.ts";
 import type { ShownObservation, Surroundings } from "./consolidator.ts";
@@ -37,7 +36,9 @@ const similarMin = 0.5;
 /** Restatements come first; beyond twenty others of the same meaning the fact adds nothing. */
 const similarMax = 20;
 /** Facts on one topic of one person; older ones were settled by earlier runs. */
-const factsByWordMax = 64;
+const factsByTermMax = 64;
+/** Facts looked through for a topic, newest first: about 50 ms of reading the first time. */
+const factsReadMax = 2_000;
 /** Tokens of recalled observations per fact (contract 13.3). */
 const recalledTokensMax = 512;
 /** A recall's question may not be longer (contract 1.10). */
@@ -74,11 +75,13 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
       return inScope(hits.map((hit) => hit.unitId).filter((unitId) => unitId !== fact.unitId));
     },
 
-    async factsWithWords(words, isWanted) {
+    async factsWithTerms(terms, isWanted) {
       const { index } = await indexes.fresh(bankUid);
-      const found = recordsWithWords(index.view, words).filter((record) => record.type !== "observation" && isWanted(record));
-      found.sort((a, b) => (b.mentionedAtUs ?? 0) - (a.mentionedAtUs ?? 0) || (a.unitId < b.unitId ? -1 : 1));
-      return inScope(found.slice(0, factsByWordMax).map((record) => record.unitId));
+      const held =
+        terms === undefined ? index.view.records.filter((record) => record !== undefined) : recordsWithTerms(index.view, terms);
+      held.sort((a, b) => (b.mentionedAtUs ?? 0) - (a.mentionedAtUs ?? 0) || (a.unitId < b.unitId ? -1 : 1));
+      const found = held.slice(0, factsReadMax).filter((record) => record.type !== "observation" && isWanted(record));
+      return inScope(found.slice(0, factsByTermMax).map((record) => record.unitId));
     },
 
     async observationsOf(unitIds) {
@@ -152,10 +155,10 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
   }
 }
 
-/** Live units that hold a form of any of the words in their own text. */
-function recordsWithWords(view: RecallIndexView, words: readonly string[]): RankingRecord[] {
+/** Live units that hold any of the index terms in their own text. */
+function recordsWithTerms(view: RecallIndexView, terms: readonly string[]): RankingRecord[] {
   const units = new Set<number>();
-  for (const term of new Set(words.flatMap(analyze))) {
+  for (const term of new Set(terms)) {
     const termId = view.postings.idOf(term);
     if (termId === undefined) continue;
     for (const passage of view.postings.get(termId).passages) {
