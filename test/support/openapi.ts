@@ -19,6 +19,8 @@ export interface DescribedOperation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  /** Absent: as everywhere, a key. Empty: none is needed. */
+  readonly security?: readonly unknown[];
 }
 export interface Parameter {
   readonly name: string;
@@ -104,6 +106,7 @@ function operationFinder(document: OpenApiDocument) {
   const isParameter = (segment: string) => segment.startsWith("{");
   return (method: string, path: string): DescribedOperation | undefined => {
     const given = path.replace(/[?#].*$/s, "").split("/");
+    if (!given.every(isDecodable)) return undefined;
     const fitting = routes.filter(
       (route) =>
         route.method === method &&
@@ -112,6 +115,16 @@ function operationFinder(document: OpenApiDocument) {
     );
     return fitting.sort((a, b) => a.segments.filter(isParameter).length - b.segments.filter(isParameter).length)[0]?.operation;
   };
+}
+
+/** A path with broken escapes is no path of the API. */
+function isDecodable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The same schema without room for members that it does not name. */

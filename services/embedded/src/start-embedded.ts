@@ -23,11 +23,10 @@ import {
   createAllowList,
   createDestinationGuard,
   createHttpSender,
-  createTargetVault,
   createWebhookService,
   openWebhookStore,
-  parseVaultKey,
   serverWebhookOf,
+  vaultFromConfig,
 } from "@memory-bank/webhook";
 import type { embeddedConfig } from "./config.ts";
 
@@ -124,9 +123,9 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     sender: resources.use(createHttpSender({ guard: createDestinationGuard({ allowList, ownPorts: () => ownPorts }) })),
     bank: bankInternal,
     bus,
-    vault: createTargetVault({
-      current: parseVaultKey(config.webhook.encryptionKey ?? loadOrCreateSecretFile(inData("webhook-key"))),
-      previous: [],
+    vault: vaultFromConfig({
+      encryptionKey: config.webhook.encryptionKey ?? loadOrCreateSecretFile(inData("webhook-key")),
+      previousEncryptionKeys: config.webhook.previousEncryptionKeys,
     }),
     allowList,
     deliveryRetentionDays: config.webhook.deliveryRetentionDays,
@@ -150,7 +149,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
       ...config.rpc,
       serviceToken,
       verifyKey: (_: CallContext, apiKey: string) => verifier.verify(apiKey),
-      observe: createRpcAudit({ ...common, queue: auditQueue }),
+      observe: createRpcAudit({ ...common, queue: auditQueue, keepsText: config.gateway.auditKeepsText }),
     }),
   );
   sockets?.connectTo(rpc.port);
