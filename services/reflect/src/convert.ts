@@ -133,12 +133,14 @@ export function modelToProto(bankId: string, model: MentalModel, isStale: boolea
 export function operationToProto(job: JobSummary, payload?: Job["payload"]): Operation {
   const isParked = job.status === "pending" && (job.retryCount > 0 || (job.nextRunAtUs ?? 0) > job.createdAtUs);
   const modelId = job.details["mental_model_id"];
+  // An operation that was queued again has no outcome yet, whatever it came to before.
+  const isOpen = job.status === "pending" || job.status === "processing";
   return {
     id: job.id,
     type: job.kind,
     status: job.status,
     itemsCount: 0,
-    details: job.details,
+    details: isOpen ? { ...job.details, outcome: null, failure_reason: null } : job.details,
     createdAtUs: job.createdAtUs,
     updatedAtUs: job.updatedAtUs,
     retryCount: job.retryCount,

@@ -61,6 +61,15 @@ describe("reflect by rules", () => {
     expect(answer.trace?.toolCalls.map(({ tool }) => tool)).toEqual(["search_mental_models", "recall"]);
   });
 
+  test("an observation stands for its sources, except for those that it replaced", async () => {
+    await using t = await startTestService();
+    const old = t.world.add("Maria lives in Berlin.", { isSuperseded: true });
+    const raw = t.world.add("Maria lives in Porto now.");
+    const observation = t.world.add("Maria lives in Porto.", { type: "observation", sources: [old, raw] });
+    const { basedOn } = await t.api.reflect(t.ctx, question("Where does Maria live?"));
+    expect(basedOn?.memories.map(({ id }) => id)).toEqual([observation, old]);
+  });
+
   test("says plainly that the bank does not hold the answer", async () => {
     await using t = await startTestService();
     t.world.add("Maria lives in Porto.");
@@ -293,6 +302,18 @@ describe("refreshing by delta", () => {
     expect(model.content).toBe(
       "- Maria lives in Porto. (2026-01-01)\n\n## Earlier, since replaced\n\n- Maria lives in Berlin. (2026-01-01)",
     );
+  });
+
+  test("lets an observation take over the lines of its sources", async () => {
+    await using t = await startTestService();
+    const sources = [t.world.add("Maria lives in Porto."), t.world.add("Maria lives in Porto, Portugal.")];
+    await refreshed(t, delta);
+    t.world.add("Maria lives alone.");
+    t.world.add("Maria lives in Porto in Portugal.", { type: "observation", sources });
+    const { model } = await refreshAgain(t);
+    expect(model.content).toBe("- Maria lives in Porto in Portugal. (2026-01-01)\n- Maria lives alone. (2026-01-01)");
+    expect(model.reflectResponse?.["based_on"].observation).toHaveLength(1);
+    expect(model.reflectResponse?.["based_on"].world).toHaveLength(1);
   });
 
   test("keeps the content when nothing is new, and says so", async () => {

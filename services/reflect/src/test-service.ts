@@ -22,6 +22,8 @@ export interface StoredFact {
   /** Commit that wrote or changed it. */
   readonly seq: number;
   readonly isSuperseded: boolean;
+  /** Facts that an observation is drawn from. */
+  readonly sources: readonly string[];
   readonly atUs: number;
 }
 
@@ -155,7 +157,7 @@ function createMemoryWorld(time: VirtualTime): MemoryWorld {
     add(text, parts = {}) {
       seq += 1;
       const id = parts.id ?? crypto.randomUUID();
-      facts.set(id, { id, text, type: "world", tags: [], seq, isSuperseded: false, atUs: time.now(), ...parts });
+      facts.set(id, { id, text, type: "world", tags: [], seq, isSuperseded: false, sources: [], atUs: time.now(), ...parts });
       return id;
     },
     change(id, parts) {
@@ -178,7 +180,7 @@ function createMemoryWorld(time: VirtualTime): MemoryWorld {
           .filter((fact) => inScope(fact, request) && share(fact) > 0)
           .sort((a, b) => Number(a.isSuperseded) - Number(b.isSuperseded) || share(b) - share(a));
         return {
-          results: hits.map(({ id, text, type, tags, isSuperseded, atUs }) => ({
+          results: hits.map(({ id, text, type, tags, isSuperseded, sources, atUs }) => ({
             id,
             text,
             type,
@@ -186,7 +188,7 @@ function createMemoryWorld(time: VirtualTime): MemoryWorld {
             entities: [],
             context: "",
             metadata: {},
-            sourceFactIds: [],
+            sourceFactIds: [...sources],
             proofCount: 1,
             mentionedAtUs: atUs,
             terms: isSuperseded ? [{ name: "superseded", value: 1, weight: -1 }] : [],

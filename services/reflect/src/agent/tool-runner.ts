@@ -41,7 +41,7 @@ export function createToolRunner(deps: ReflectDeps, ctx: CallContext, question: 
   const complain = (error: string): ToolResult => ({ output: { error }, foundFreshModel: false });
   const result = (output: JsonObject): ToolResult => ({ output, foundFreshModel: false });
   const search = (query: string, types: readonly string[], maxTokens: number, chunksMaxTokens: number) =>
-    searchMemories(deps, ctx, question, { query, types, maxTokens, chunksMaxTokens, prefersObservations: false });
+    searchMemories(deps, ctx, question, { query, types, maxTokens, chunksMaxTokens });
 
   const tools: { readonly [T in SearchTool]: (input: Static<(typeof schemas)[T]>) => Promise<ToolResult> } = {
     async search_mental_models({ query, max_results = MODELS_UNLESS_TOLD }) {

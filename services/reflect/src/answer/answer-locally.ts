@@ -36,7 +36,6 @@ export async function answerLocally(deps: ReflectDeps, ctx: CallContext, questio
         types: factTypes,
         maxTokens: recall.maxTokens,
         chunksMaxTokens: 0,
-        prefersObservations: true,
       }),
     (found) => ({ memory_ids: found.facts.map(({ id }) => id) }),
   );

@@ -68,7 +68,6 @@ export interface Search {
   readonly types: readonly string[];
   readonly maxTokens: number;
   readonly chunksMaxTokens: number;
-  readonly prefersObservations: boolean;
   /** Memories committed at or before this are left out; 0 leaves out none. */
   readonly minCommitSeq?: number;
 }
@@ -94,7 +93,8 @@ export async function searchMemories(
     types: [...search.types],
     budget: budgets[budget],
     maxTokens: search.maxTokens,
-    preferObservations: search.prefersObservations,
+    // Whoever reads decides what an observation makes superfluous: it sees which memories were replaced.
+    preferObservations: false,
     // The terms of the scores tell which memories a later one replaced.
     trace: true,
     tags: tagFilterToProto(tags),
@@ -119,6 +119,7 @@ function factOf(result: RecallResponse["results"][number]): RetrievedFact {
     context,
     entities,
     semantic: scores?.semantic,
+    sourceIds: result.sourceFactIds,
     isSuperseded: terms.some(({ name }) => name === "superseded"),
     ...present({
       occurredStartUs: result.occurredStartUs,

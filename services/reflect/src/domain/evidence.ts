@@ -2,11 +2,14 @@ import { contentWords, namesIn } from "./content-words.ts";
 
 /** A retrieved memory as far as the judgement needs it. */
 export interface Candidate {
+  readonly id: string;
   readonly text: string;
   readonly context: string;
   readonly entities: readonly string[];
   /** Cosine to the question, when known. */
   readonly semantic: number | undefined;
+  /** Memories that an observation is drawn from. */
+  readonly sourceIds: readonly string[];
 }
 
 /**
@@ -36,12 +39,16 @@ export function judgeEvidence(query: string, candidates: readonly Candidate[]): 
   const names = namesIn(query);
   const knownNames = new Set(names.filter((name) => said.has(name)));
   const wanted = [...words].filter((word) => !knownNames.has(word));
-  const strengthOf = (candidate: Candidate): number => {
+  const ownStrength = (candidate: Candidate): number => {
     const own = wordsOf(candidate);
     const covered = wanted.length === 0 ? 1 : wanted.filter((word) => own.has(word)).length / wanted.length;
     // A memory that was found by its words alone has no cosine; its words then speak for its meaning, too.
     return (candidate.semantic ?? covered / 2) + COVERAGE_WEIGHT * covered;
   };
+  const strengths = new Map(candidates.map((candidate) => [candidate.id, ownStrength(candidate)]));
+  // What is drawn from a memory that fits the question fits it, too: "I moved to Porto" took the place of "I live in Berlin".
+  const strengthOf = ({ id, sourceIds }: Candidate): number =>
+    Math.max(...[id, ...sourceIds].map((one) => strengths.get(one) ?? 0));
   const isAboutStrangers = names.length > 0 && knownNames.size === 0;
   return {
     isRelated: (candidate) => words.size === 0 || strengthOf(candidate) >= RELATED_MIN,

@@ -7,6 +7,8 @@ import { judgeEvidence } from "./evidence.ts";
 export interface RetrievedFact extends Fact {
   readonly entities: readonly string[];
   readonly semantic: number | undefined;
+  /** Memories that an observation is drawn from. */
+  readonly sourceIds: readonly string[];
   /** A later memory says otherwise. */
   readonly isSuperseded: boolean;
 }
@@ -50,7 +52,7 @@ export function composeLocalAnswer({ query, facts, models, maxTokens, factsMax }
     const shown = addFacts(lines, nearest, `\n${NEAREST}\n`);
     return { text: lines.text(), facts: shown, models: [], isAnswered: false };
   }
-  const chosen = facts.filter(judge.isRelated).slice(0, factsMax);
+  const chosen = withoutRestated(facts.filter(judge.isRelated)).slice(0, factsMax);
   const current = chosen.filter(({ isSuperseded }) => !isSuperseded);
   const ordered = [...current.filter(isObservation), ...current.filter((fact) => !isObservation(fact))];
   const shown = addFacts(lines, ordered, usedModels.length > 0 ? "" : undefined);
@@ -60,6 +62,12 @@ export function composeLocalAnswer({ query, facts, models, maxTokens, factsMax }
     `\n${EARLIER_HEADING}\n`,
   );
   return { text: lines.text(), facts: [...shown, ...earlier], models: usedModels, isAnswered: true };
+}
+
+/** Leaves out memories that an observation beside them sums up; what was replaced stays, because the observation no longer says it. */
+export function withoutRestated<F extends RetrievedFact>(facts: readonly F[]): readonly F[] {
+  const summedUp = new Set(facts.filter(({ isSuperseded }) => !isSuperseded).flatMap(({ sourceIds }) => sourceIds));
+  return facts.filter(({ id, isSuperseded }) => isSuperseded || !summedUp.has(id));
 }
 
 /** A memory as a line of an answer: its own words, and the day that it is about or was said on. */

@@ -24,38 +24,42 @@ export interface DeltaInput {
  * were replaced move under the heading of earlier facts, and new facts get a line. All other lines stay as they are.
  */
 export function proposeLocalDelta({ document, cited, goneIds, found }: DeltaInput): LocalDelta {
-  const citedById = new Map(cited.map((fact) => [fact.id, fact]));
+  const citedIds = new Set(cited.map(({ id }) => id));
   const foundById = new Map(found.map((fact) => [fact.id, fact]));
+  const added = found.filter(({ id }) => !citedIds.has(id));
   const operations: BlockOperation[] = [];
   const earlier: RetrievedFact[] = [];
   const kept: Fact[] = [];
+  const placed = new Set<string>();
 
   for (const fact of cited) {
     const now = foundById.get(fact.id);
     const line = blockOf(document, fact);
+    const remove = () => line && operations.push({ op: "remove_block", blockId: line.blockId });
     if (goneIds.has(fact.id)) {
-      if (line) operations.push({ op: "remove_block", blockId: line.blockId });
+      remove();
+      continue;
+    }
+    // An observation that was drawn from the fact since takes over its line.
+    const sum = added.find(({ isSuperseded, sourceIds }) => !isSuperseded && sourceIds.includes(fact.id));
+    if (sum && line && !line.isEarlier && !now?.isSuperseded) {
+      if (placed.has(sum.id)) remove();
+      else operations.push({ op: "replace_block", blockId: line.blockId, text: lineOf(sum) });
+      placed.add(sum.id);
       continue;
     }
     kept.push(now ?? fact);
     if (!now || !line) continue;
     if (now.isSuperseded && !line.isEarlier) {
-      operations.push({ op: "remove_block", blockId: line.blockId });
+      remove();
       earlier.push(now);
     } else if (now.text !== fact.text) {
       operations.push({ op: "replace_block", blockId: line.blockId, text: lineOf(now) });
     }
   }
-  const added = found.filter(({ id }) => !citedById.has(id));
   earlier.push(...added.filter(({ isSuperseded }) => isSuperseded));
-  operations.push(
-    ...appendTo(
-      document,
-      null,
-      added.filter(({ isSuperseded }) => !isSuperseded),
-    ),
-  );
-  operations.push(...appendTo(document, EARLIER, earlier));
+  const fresh = added.filter(({ id, isSuperseded }) => !isSuperseded && !placed.has(id));
+  operations.push(...appendTo(document, null, fresh), ...appendTo(document, EARLIER, earlier));
   return { operations, facts: [...kept, ...added] };
 }
 

@@ -13,7 +13,7 @@ import { citedFactsOf } from "../domain/based-on.ts";
 import { applyOperations, type BlockOperation } from "../domain/block-operations.ts";
 import { type Document, parseDocument, renderDocument } from "../domain/document.ts";
 import { judgeEvidence } from "../domain/evidence.ts";
-import { NOT_HELD, type RetrievedFact } from "../domain/local-answer.ts";
+import { NOT_HELD, type RetrievedFact, withoutRestated } from "../domain/local-answer.ts";
 import { proposeLocalDelta } from "../domain/local-delta.ts";
 import { fillStructure } from "../domain/local-structure.ts";
 import { answersOtherQuestion, hasAnswer, type MentalModel } from "../domain/mental-model.ts";
@@ -50,7 +50,7 @@ export async function refreshByDelta(
 
   const { query, factTypes, recall } = question;
   const tools: TracedTool[] = [];
-  const search = { query, types: factTypes, maxTokens: recall.maxTokens, chunksMaxTokens: 0, prefersObservations: true };
+  const search = { query, types: factTypes, maxTokens: recall.maxTokens, chunksMaxTokens: 0 };
   const { facts } = await traceTool(
     deps,
     tools,
@@ -107,7 +107,7 @@ function propose(deps: ReflectDeps, ctx: CallContext, edit: Edit): Promise<Propo
 
 async function proposeLocally(deps: ReflectDeps, ctx: CallContext, edit: Edit): Promise<Proposal> {
   const { question, facts } = edit;
-  const found = facts.filter(judgeEvidence(question.query, facts).isRelated);
+  const found = withoutRestated(facts.filter(judgeEvidence(question.query, facts).isRelated));
   const delta = proposeLocalDelta({ ...edit, found });
   const directives = await directivesFor(deps, ctx, question);
   return {
@@ -132,7 +132,7 @@ async function proposeWithModel(
   const session = createModelSession(languageModel, { nowUs: deps.nowUs, signal: ctx.signal });
   const directives = await directivesFor(deps, ctx, question);
   const citedTexts = new Map(cited.map(({ id, text }) => [id, text]));
-  const news = facts.filter(({ id, text }) => citedTexts.get(id) !== text);
+  const news = withoutRestated(facts).filter(({ id, text }) => citedTexts.get(id) !== text);
   const gone = cited.filter(({ id }) => goneIds.has(id));
   const kept = cited.filter(({ id }) => !goneIds.has(id));
   const system = systemPrompt({ bank: question.bank, directives, budget: question.budget, nowUs: deps.nowUs() });
