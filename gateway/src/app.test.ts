@@ -288,6 +288,7 @@ describe("failures of a handler", () => {
     [new AppError("unavailable", "STORE_DOWN", "mongodb://secret"), 503, "Service temporarily unavailable", "30"],
     [new AppError("resource_exhausted", "RATE", "x", { retryAfterMs: 1200 }), 429, "Rate limit exceeded", "2"],
     [new AppError("deadline_exceeded", "RECALL", "Recall ran past 30 s"), 504, "Recall ran past 30 s", undefined],
+    [new AppError("cancelled", "BANK_FENCED", "Bank 'one' not found"), 404, "Bank 'one' not found", undefined],
     [new AppError("failed_precondition", "PAYLOAD_TOO_LARGE", "x"), 413, "Request body too large", undefined],
     [new AppError("internal", "BUG", "secret"), 500, "Internal server error", undefined],
     [new Error("secret"), 500, "Internal server error", undefined],

@@ -1,10 +1,9 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type Answer, eventually, finished } from "../support/api.ts";
+import { beforeAll, expect, inject, test } from "vitest";
+import type { Answer } from "../support/api.ts";
 import { badKeys, createKey, createScopedKey, createTenant } from "../support/keys.ts";
 import { fetchOpenApi } from "../support/openapi.ts";
 import { type PathIds, type SampleCall, sampleCalls } from "../support/sample-calls.ts";
+import { fillMarkedBank, strangeIds } from "./marked-bank.ts";
 import { freshBank, owner, withKey } from "./service.ts";
 
 const { url, rpcAddress, serviceToken } = inject("service");
@@ -14,15 +13,11 @@ const document = await fetchOpenApi(url);
 const marker = `Quillfeather${crypto.randomUUID().slice(0, 8)}`;
 const elsewhere = freshBank("elsewhere");
 let victim: PathIds;
-let receiver: Server;
 
 beforeAll(async () => {
-  receiver = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
-  await new Promise((listening) => receiver.once("listening", listening));
-  victim = await fillBank((receiver.address() as AddressInfo).port);
+  victim = await fillMarkedBank(marker);
   await owner("PUT", elsewhere.path, {});
 });
-afterAll(() => void receiver.close());
 
 test("a bad key is answered alike whatever is wrong with it, on every route", async () => {
   const keys = await badKeys(owner, withKey);
@@ -57,7 +52,7 @@ test("routes that need no key tell nothing of a bank", async () => {
 
 test("a key that is kept to another bank gets the same 403 whether a bank exists or not, and sees no more elsewhere", async () => {
   const restricted = withKey((await createScopedKey(owner, [elsewhere.bankId])).apiKey);
-  const nowhere = strangeIds();
+  const nowhere = strangeIds(victim);
   const before = await everythingIn(victim);
   const realCalls = sampleCalls(document, victim);
   const strangeCalls = sampleCalls(document, nowhere);
@@ -101,7 +96,7 @@ test("an admin who is kept to a bank makes and ends no key that reaches further"
 
 test("another tenant gets from every route what it would get if nothing of ours existed, and changes nothing", async () => {
   const stranger = withKey((await createTenant(rpcAddress, serviceToken)).apiKey);
-  const nowhere = strangeIds();
+  const nowhere = strangeIds(victim);
   const before = await everythingIn(victim);
   const realCalls = sampleCalls(document, victim);
   const strangeCalls = sampleCalls(document, nowhere);
@@ -142,67 +137,6 @@ const statusOfOwn: Readonly<Record<string, number>> = {
   cancelOperation: 404, // its record was deleted just before
   revokeApiKey: 404, // it was ended through the route for scoped keys
 };
-
-/** A bank with one of everything, all of it carrying the marker. */
-async function fillBank(receiverPort: number): Promise<PathIds> {
-  const { bankId, path } = freshBank(marker);
-  const made = async (method: string, below: string, body?: unknown) => {
-    const answer = await owner(method, `${path}${below}`, body);
-    if (answer.status >= 300) throw new Error(`${method} ${below}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-  await made("PUT", "", { name: marker, mission: marker });
-  const url = `http://127.0.0.1:${receiverPort}/${marker}`;
-  const webhook = await made("POST", "/webhooks", { url, event_types: [], secret: marker });
-  const content = `${marker} Smith met Clara Jones in Lisbon about the ${marker} contract.`;
-  await made("POST", "/memories", { items: [{ content, document_id: marker, tags: [marker] }] });
-  const queued = await made("POST", "/memories", { items: [{ content: `${marker} later.` }], async: true });
-  await finished(owner, bankId, queued.operation_id);
-  const directive = await made("POST", "/directives", { name: marker, content: marker });
-  const model = await made("POST", "/mental-models", { id: marker.toLowerCase(), name: marker, source_query: marker });
-  await finished(owner, bankId, model.operation_id);
-  await made("POST", `/webhooks/${webhook.id}/test`);
-  const delivery = await eventually("the test event is delivered", async () => {
-    const [latest] = (await made("GET", `/webhooks/${webhook.id}/deliveries`)).items;
-    return latest?.status === "completed" && latest;
-  });
-  await eventually("nothing is under way", async () => {
-    const { operations } = (await owner("GET", `${path}/operations?limit=100`)).body;
-    const { body: stats } = await owner("GET", `${path}/stats`);
-    const isBusy = operations.some(({ status }: { status: string }) => status === "pending" || status === "processing");
-    return !isBusy && stats.pending_consolidation === 0;
-  });
-  const key = await createScopedKey(owner, [bankId]);
-  return {
-    bank_id: bankId,
-    document_id: marker,
-    memory_id: (await made("GET", "/memories/list?type=world")).items[0].id,
-    chunk_id: (await made("GET", `/documents/${marker}/chunks`)).items[0].chunk_id,
-    entity_id: (await made("GET", "/entities")).items[0].id,
-    operation_id: queued.operation_id,
-    directive_id: directive.id,
-    mental_model_id: marker.toLowerCase(),
-    webhook_id: webhook.id,
-    delivery_id: delivery.id,
-    key_id: key.id,
-    api_key: key.apiKey,
-  };
-}
-
-/** Ids of the same forms of which nobody has ever heard. */
-function strangeIds(): PathIds {
-  const forms = Object.entries(victim).map(([name, id]) => [
-    name,
-    id.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, () => crypto.randomUUID()),
-  ]);
-  const text = `quillstrange${crypto.randomUUID().slice(0, 8)}`;
-  return {
-    ...Object.fromEntries(forms),
-    document_id: `Doc${text}`,
-    mental_model_id: text,
-    bank_id: `${text}-${crypto.randomUUID()}`,
-  };
-}
 
 /** What an answer tells, with the ids that were asked for, and what is new in every answer, taken out. */
 function told({ status, body, headers }: Answer, asked: PathIds): unknown {

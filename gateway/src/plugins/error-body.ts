@@ -31,6 +31,7 @@ const statusByCode: Readonly<Record<ErrorCode, number>> = {
 const statusByReason: Readonly<Record<string, number>> = {
   PAYLOAD_TOO_LARGE: 413,
   OPERATION_WITHDRAWN: 410,
+  BANK_FENCED: 404, // the bank was deleted while the call was on its way
 };
 
 /** Statuses whose text is the same whatever the cause: it would help an attacker, or says nothing to a caller. */

@@ -50,8 +50,8 @@ const validationErrorBody = component(
   }),
 );
 
-/** What any operation that needs a key may answer instead of success. */
-const commonErrors = [401, 403, 413, 422, 500, 503];
+/** What any operation that needs a key may answer instead of success; 404 where the bank may be deleted meanwhile. */
+const commonErrors = [401, 403, 404, 413, 422, 500, 503];
 const publicErrors = [500, 503];
 
 /** The OpenAPI 3.1 document of the given operations, in their order. */
@@ -112,7 +112,7 @@ function responsesOf(operation: Operation, components: Map<string, OpenApiSchema
   const { status = 200, errors = [], isPublic, params = {}, query = {}, body } = operation;
   const takesInput = Object.keys({ ...params, ...query }).length > 0 || body !== undefined;
   const common = (isPublic ? publicErrors : commonErrors).filter(
-    (code) => (code !== 422 || takesInput) && (code !== 413 || body),
+    (code) => (code !== 422 || takesInput) && (code !== 413 || body) && (code !== 404 || "bank_id" in params),
   );
   const ofKey = takesIdempotencyKey(operation) ? [400, 409] : [];
   const failures = [...new Set([...common, ...errors, ...ofKey])].sort((a, b) => a - b);

@@ -109,6 +109,22 @@ const conversation = [
 ];
 
 describe("retain", () => {
+  test("appends at the same moment, and a replacement among them, lose nothing that came after", async () => {
+    await using memory = await start();
+    const line = (i: number) => `Visitor ${i} came through gate ${i}.`;
+    const append = (i: number) => item(line(i), { documentId: "log", append: true });
+    await Promise.all(Array.from({ length: 8 }, (_, i) => memory.client.retain(ctx(), retainOf([append(i)]))));
+    const text = async () => (await memory.store.findDocument("uid-b", "log"))?.originalText?.split("\n").sort();
+    expect(await text()).toEqual(Array.from({ length: 8 }, (_, i) => line(i)));
+    await Promise.all([
+      memory.client.retain(ctx(), retainOf([item(line(8), { documentId: "log" })])),
+      memory.client.retain(ctx(), retainOf([append(9)])),
+    ]);
+    // Either the replacement was last, or the addition is to it.
+    expect([[line(8)], [line(8), line(9)]]).toContainEqual(await text());
+    await expectTrueCounts(memory.store, "uid-b");
+  });
+
   test("the same input gives the same facts, entities and links, ids aside", async () => {
     await using memory = await start();
     for (const bankId of ["one", "two"]) await memory.client.retain(ctx(), retainOf(conversation, bankId));

@@ -74,10 +74,29 @@ const minuteUs = 60_000_000;
 
 /** chunk -> extract -> embed -> deduplicate -> resolve entities -> link -> commit. Nothing is visible before the commit. */
 export async function retainBatch(deps: RetainDeps, batch: RetainBatch): Promise<RetainedBatch> {
-  const read = await readItems(deps, batch);
-  const facts = await embedFacts(deps, batch, read);
+  let prepared = await prepare(deps, batch);
   // One plan at a time per bank: what it reads must still hold when it commits.
-  return deps.lock.run(batch.bank.bankUid, () => planAndCommit(deps, batch, read, facts));
+  return deps.lock.run(batch.bank.bankUid, async () => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await planAndCommit(deps, batch, prepared);
+      } catch (error) {
+        if (!isAppError(error, "DOCUMENT_MOVED") || attempt === planAttemptsMax) throw error;
+        // Read again with the lock held, where only another process can move the document once more.
+        prepared = await prepare(deps, batch);
+      }
+    }
+  });
+}
+
+interface Prepared {
+  readonly read: readonly ReadItem[];
+  readonly facts: readonly PreparedFact[];
+}
+
+async function prepare(deps: RetainDeps, batch: RetainBatch): Promise<Prepared> {
+  const read = await readItems(deps, batch);
+  return { read, facts: await embedFacts(deps, batch, read) };
 }
 
 type UnembeddedFact = Omit<PreparedFact, "vector">;
@@ -85,6 +104,8 @@ type UnembeddedFact = Omit<PreparedFact, "vector">;
 interface ReadItem {
   readonly item: RetainItem;
   readonly document: NewDocument;
+  /** Hash of the text that this item was appended to; undefined when there was none, or when it replaces. */
+  readonly appendedToHash: string | undefined;
   readonly chunks: readonly NewChunk[];
   readonly facts: readonly UnembeddedFact[];
 }
@@ -104,7 +125,8 @@ const passagesPerItem = 10_000_000;
 async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, itemIndex: number): Promise<ReadItem> {
   const settings = retainSettings(batch.config, item.strategy);
   const documentId = item.documentId ?? deps.newId();
-  const content = await documentText(deps, batch, item, documentId);
+  const base = isAppend(item) ? await appendableDocument(deps, batch, documentId) : undefined;
+  const content = base === undefined ? item.content : appendText(base.text, item.content);
   const { chunks, facts } = await extract(
     {
       content,
@@ -123,6 +145,7 @@ async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, 
   return {
     item,
     document: newDocument(item, documentId, content, settings),
+    appendedToHash: base?.hash,
     chunks: newChunks,
     facts: facts.map((fact, index) => ({
       unitId: unitIds[index]!,
@@ -153,17 +176,29 @@ async function extract(input: ExtractionInput, signal: AbortSignal): Promise<Ext
   }
 }
 
-async function documentText(deps: RetainDeps, { bank }: RetainBatch, item: RetainItem, documentId: string): Promise<string> {
-  if (!item.append || item.documentId === undefined) return item.content;
+const isAppend = (item: RetainItem): boolean => item.append && item.documentId !== undefined;
+
+async function appendableDocument(deps: RetainDeps, { bank }: RetainBatch, documentId: string) {
   const existing = await deps.store.findDocument(bank.bankUid, documentId);
-  if (existing && existing.originalText === undefined) {
+  if (!existing) return undefined;
+  if (existing.originalText === undefined) {
     throw new AppError(
       "invalid_argument",
       "DOCUMENT_TEXT_NOT_KEPT",
       `Document '${documentId}' cannot be appended to: its text is not kept`,
     );
   }
-  return existing?.originalText === undefined ? item.content : appendText(existing.originalText, item.content);
+  return { text: existing.originalText, hash: existing.contentHash };
+}
+
+/** Refuses to append to a text that another writer has changed since it was read: theirs would be lost. */
+async function requireUnmoved(deps: RetainDeps, { bank }: RetainBatch, read: readonly ReadItem[]): Promise<void> {
+  for (const { item, document, appendedToHash } of read) {
+    if (!isAppend(item)) continue;
+    const current = await deps.store.findDocument(bank.bankUid, document.documentId);
+    if (current?.contentHash === appendedToHash) continue;
+    throw new AppError("conflict", "DOCUMENT_MOVED", `Document '${document.documentId}' keeps changing`);
+  }
 }
 
 /** Stored text of a document, after appending too (contract 1.10). */
@@ -212,12 +247,7 @@ async function embedFacts(deps: RetainDeps, batch: RetainBatch, read: readonly R
   return prepared;
 }
 
-async function planAndCommit(
-  deps: RetainDeps,
-  batch: RetainBatch,
-  read: readonly ReadItem[],
-  facts: readonly PreparedFact[],
-): Promise<RetainedBatch> {
+async function planAndCommit(deps: RetainDeps, batch: RetainBatch, { read, facts }: Prepared): Promise<RetainedBatch> {
   const { bankUid } = batch.bank;
   const ids = facts.map((fact) => fact.unitId);
   // Vectors go first: a unit is never visible without its vector. Those of a batch that fails are taken back.
@@ -251,6 +281,7 @@ async function plan(
 ): Promise<{ commit: RetainCommit; skipped: readonly string[] }> {
   const nowUs = deps.nowUs();
   const expectedSeq = await deps.store.seq(batch.bank.bankUid);
+  await requireUnmoved(deps, batch, read);
   const settings = retainSettings(batch.config, undefined);
   const around = await lookAround(deps, batch, facts, new Set(read.map((item) => item.document.documentId)), settings);
   const thresholds = { duplicate: settings.duplicateThreshold, semanticLink: settings.semanticLinkMin };

@@ -47,7 +47,7 @@ export function beginCommit(tx: SqliteTx, bank: BankRef, nowUs: number, expected
     "SELECT bank_no, seq, fenced FROM banks WHERE bank_uid = ?",
     [bank.bankUid],
   )!;
-  if (row.fenced) throw new AppError("cancelled", "BANK_FENCED", `Bank '${bank.bankId}' was deleted`);
+  if (row.fenced) throw new AppError("cancelled", "BANK_FENCED", `Bank '${bank.bankId}' not found`);
   if (expectedSeq !== undefined && row.seq !== expectedSeq) {
     throw new AppError("conflict", "SEQ_MOVED", "The bank has changed since the plan was made");
   }
