@@ -61,7 +61,7 @@ describe("the API description", () => {
     const document = response.json();
     expect(document.openapi).toBe("3.1.0");
     const operation = document.paths["/v1/default/banks/{bank_id}/records"].post;
-    expect(Object.keys(operation.responses)).toEqual(["201", "401", "403", "409", "413", "422", "500", "503"]);
+    expect(Object.keys(operation.responses)).toEqual(["201", "401", "403", "404", "409", "413", "422", "500", "503"]);
     expect(operation.responses["422"].content["application/json"].schema).toEqual({
       $ref: "#/components/schemas/ValidationError",
     });
