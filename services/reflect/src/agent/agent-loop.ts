@@ -1,3 +1,4 @@
+import { isAppError } from "@memory-bank/errors";
 import { countTokens, type Message, type ToolCall } from "@memory-bank/models";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
@@ -56,7 +57,14 @@ export async function searchUntilDone(input: LoopInput): Promise<WrittenAnswer |
   for (let iteration = 1; iteration < rounds[question.budget] && tokens < CONTEXT_TOKENS_MAX; iteration++) {
     const next = forced.shift();
     const choice = next ? { name: next } : ("required" as const);
-    const completion = await session.tools(`round ${iteration}`, messages, { offered, choice }, question.maxTokens);
+    const completion = await session
+      .tools(`round ${iteration}`, messages, { offered, choice }, question.maxTokens)
+      .catch((error: unknown) => {
+        // The model reads less than is assumed here: the answer is written from what fits.
+        if (isAppError(error, "PROMPT_TOO_LONG") && !input.book.isEmpty) return undefined;
+        throw error;
+      });
+    if (!completion) return undefined;
     if (completion.kind !== "toolCalls") {
       messages.push({ role: "assistant", content: completion.kind === "text" ? completion.text : "" });
       messages.push({ role: "user", content: toolComplaints.notATool });

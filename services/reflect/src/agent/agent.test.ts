@@ -227,6 +227,24 @@ describe("answers", () => {
   });
 });
 
+test("a model that reads less than assumed answers from smaller parts, and one that reads nothing is an error", async () => {
+  const id = "11111111-1111-4111-8111-111111111111";
+  let charsMax = 40_000;
+  await using t = await start((request) => {
+    const chars = request.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+    if (chars > charsMax) return { status: 400, code: "context_length_exceeded" };
+    if (isWriting(request))
+      return { text: JSON.stringify({ answer: "Porto.", memory_ids: [id], mental_model_ids: [], observation_ids: [] }) };
+    if (request.response_format) return { text: JSON.stringify({ statements: [{ text: "Maria lives in Porto.", ids: [id] }] }) };
+    return call("recall", { query: "Maria live" });
+  });
+  t.world.add("Maria lives in Porto.", { id });
+  for (let i = 0; i < 20; i++) t.world.add(`Maria lives, part ${i}. ${"Nothing else happened that day at all. ".repeat(100)}`);
+  expect((await t.api.reflect(t.ctx, question())).basedOn?.memories.map((fact) => fact.id)).toEqual([id]);
+  charsMax = 10;
+  await expect(t.api.reflect(t.ctx, question())).rejects.toMatchObject({ reason: "PROMPT_TOO_LONG" });
+});
+
 describe("refreshes", () => {
   const members = { bankId, id: "homes", name: "Homes", sourceQuery: "Where does Maria live?", maxTokens: 512, tags: [] };
   const delta = { mode: "delta", refreshAfterConsolidation: false, excludeMentalModels: false, keepTrace: false };
