@@ -4,7 +4,7 @@ import { describeConfig, int, loadConfig, oneOf, secret, string } from "@memory-
 import type { Role } from "@memory-bank/context";
 import { createInProcessBus } from "@memory-bank/events";
 import { createClock, run } from "@memory-bank/lifecycle";
-import { openEmbedder } from "@memory-bank/models";
+import { languageModelConfig, languageModelConfigOf, openEmbedder, openLanguageModel } from "@memory-bank/models";
 import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { connect, serve } from "@memory-bank/rpc";
@@ -22,6 +22,7 @@ const address = (name: string, value: string) =>
 const memoryProcessConfig = {
   memory: memoryConfig,
   embeddings: embeddingsConfig,
+  llm: languageModelConfig,
   dataDir: string("DATA_DIR", { description: "Folder of the database files", default: "./data" }),
   logLevel: oneOf("LOG_LEVEL", {
     description: "Least important lines written",
@@ -53,6 +54,7 @@ await run(async (resources) => {
     await openMemoryStore({ kind: "sqlite", file: join(folder, "memory.sqlite") }, { bus, log, nowUs }),
   );
   const embedder = resources.use(await openEmbedder(embedderConfigOf(config.embeddings)));
+  const languageModel = await openLanguageModel(languageModelConfigOf(config.llm), { log });
   const { id: embedderId, dimensions } = embedder;
   const vectors = resources.use(
     await openVectorIndex({ kind: "sqlite", file: join(folder, "vectors.sqlite"), embedderId, dimensions }),
@@ -63,7 +65,7 @@ await run(async (resources) => {
   const auth = resources.use(connect({ address: config.peers.auth, serviceToken })).client(AuthInternalServiceService);
   const service = createMemoryService({
     ...storage,
-    ...{ vectors, embedder, bank, log, nowUs, newId },
+    ...{ vectors, embedder, languageModel, bank, log, nowUs, newId },
     ...config.memory,
     owner: `memory-${newId()}`,
   });

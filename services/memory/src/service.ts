@@ -3,7 +3,7 @@ import { AppError, isAppError } from "@memory-bank/errors";
 import type { OutboxRelay } from "@memory-bank/events";
 import { createJobRunner, type JobStore } from "@memory-bank/jobs";
 import { systemTimers, type TimerHandle } from "@memory-bank/lifecycle";
-import type { Embedder } from "@memory-bank/models";
+import type { Embedder, LanguageModel } from "@memory-bank/models";
 import type { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { MemoryInternalServiceService, MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
 import { implement, type Rpc, type Service } from "@memory-bank/rpc";
@@ -11,6 +11,7 @@ import type { Logger } from "@memory-bank/telemetry";
 import type { Consolidator } from "./domain/consolidate/consolidator.ts";
 import { abstainingConsolidator } from "./domain/consolidate/local/abstaining-consolidator.ts";
 import { createLocalConsolidator } from "./domain/consolidate/local/local-consolidator.ts";
+import { createModelConsolidator } from "./domain/consolidate/model/model-consolidator.ts";
 import { consolidationHandlers, retryConsolidation, runConsolidationJob, sweepPending } from "./handlers/consolidation.ts";
 import { documentHandlers } from "./handlers/documents.ts";
 import { entityHandlers } from "./handlers/entities.ts";
@@ -31,6 +32,8 @@ export interface MemoryServiceDeps {
   readonly vectors: VectorIndex;
   readonly jobs: JobStore;
   readonly embedder: Embedder;
+  /** Reads and consolidates for banks whose provider is a language model; without one rules do. */
+  readonly languageModel?: LanguageModel;
   readonly bank: Pick<Rpc<typeof BankInternalServiceService>, "resolveBank">;
   /** Publishes what commits leave in the store's outbox. */
   readonly relay: Pick<OutboxRelay, "start" | "nudge">;
@@ -64,9 +67,11 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
   };
   /** A job's calls to peers may take as long as they need; its lease and its signal end it. */
   const jobContext = (signal: AbortSignal) => systemContext(newId(), Number.MAX_SAFE_INTEGER, signal);
+  const { languageModel = { kind: "local" } } = given;
   const localConsolidator = createLocalConsolidator();
+  const modelConsolidator = languageModel.kind === "openai" ? createModelConsolidator(languageModel) : localConsolidator;
   const consolidatorFor = (provider: "local" | "openai" | "none"): Consolidator =>
-    provider === "none" ? abstainingConsolidator : localConsolidator;
+    ({ none: abstainingConsolidator, local: localConsolidator, openai: modelConsolidator })[provider];
   const stopped = new AbortController();
   let sweepTimer: TimerHandle;
   const sweepLater = (): void => {

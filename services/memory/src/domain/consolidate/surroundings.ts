@@ -143,7 +143,7 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
     for (const observation of observations) {
       let own = settings.sourceTokensPerObservationMax;
       const sources: Unit[] = [];
-      for (const source of await store.getUnits(bankUid, observation.sourceUnitIds)) {
+      for (const source of show(await store.getUnits(bankUid, observation.sourceUnitIds))) {
         if (source.tokenCount > own || source.tokenCount > left) break;
         own -= source.tokenCount;
         left -= source.tokenCount;
