@@ -21,15 +21,16 @@ await run(async (resources) => {
   mkdirSync(config.dataDir, { recursive: true });
   const bus = resources.use(createInProcessBus({ log }));
   const file = join(config.dataDir, "auth.sqlite");
-  const store = resources.use(await openAuthStore({ kind: "sqlite", file }, { bus, log }));
-  const { pepper: current, previousPepper: previous, bootstrapKey } = config.auth;
+  const nowUs = createClock();
   const newId = () => crypto.randomUUID();
+  const store = resources.use(await openAuthStore({ kind: "sqlite", file }, { bus, log, nowUs, newId }));
+  const { pepper: current, previousPepper: previous, bootstrapKey } = config.auth;
   const auth = createAuthService({
     store,
     peppers: { current, previous },
     log,
     meter: createMeter({ processMetrics: true }),
-    nowUs: createClock(),
+    nowUs,
     newId,
   });
   await auth.ensureBootstrapKey({ bootstrapKey, createWhenMissing: false });

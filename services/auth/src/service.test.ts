@@ -22,7 +22,10 @@ async function openAuth() {
     subscribe: async () => ({ [Symbol.asyncDispose]: async () => {} }),
     [Symbol.asyncDispose]: async () => {},
   };
-  const store = await openAuthStore({ kind: "sqlite", file: ":memory:" }, { bus, log: silentLogger });
+  const store = await openAuthStore(
+    { kind: "sqlite", file: ":memory:" },
+    { bus, log: silentLogger, nowUs: () => 0, newId: () => "" },
+  );
   const clock = { us: startUs };
   const forgotten: (readonly string[])[] = [];
   const serviceWith = (peppers: Peppers) => {

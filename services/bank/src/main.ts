@@ -28,7 +28,7 @@ await run(async (resources) => {
   const folder = join(config.dataDir, "bank");
   mkdirSync(folder, { recursive: true });
   resources.use(lockFolder(folder));
-  const storage = resources.use(await openBankStore({ kind: "sqlite", file: join(folder, "bank.sqlite") }, { nowUs }));
+  const storage = resources.use(await openBankStore({ kind: "sqlite", file: join(folder, "bank.sqlite") }, { nowUs, newId }));
   const bus = resources.use(createInProcessBus({ log }));
   const peer = (address: string) => resources.use(connect({ address, serviceToken: config.rpc.serviceToken }));
 

@@ -11,7 +11,10 @@ const DAY_US = 24 * HOUR_MS * 1_000;
 
 async function setUp(auditRetentionDays: number) {
   const time = createVirtualTime();
-  const storage = await openBankStore({ kind: "sqlite", file: ":memory:" }, { nowUs: time.now });
+  const storage = await openBankStore(
+    { kind: "sqlite", file: ":memory:" },
+    { nowUs: time.now, newId: () => crypto.randomUUID() },
+  );
   const { timers } = time;
   const sweep = createSweep({ storage, auditRetentionDays, nowUs: time.now, log: silentLogger, timers });
   const record = (ageDays: number, count = 1) => {

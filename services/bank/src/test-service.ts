@@ -11,7 +11,10 @@ import { openBankStore } from "./store/open-bank-store.ts";
 /** A bank service for tests: in memory, with owners that do as they are told and time that stands still. */
 export async function openTestService(parts: Partial<BankServiceDeps> = {}) {
   const time = createVirtualTime();
-  const storage = await openBankStore({ kind: "sqlite", file: ":memory:" }, { nowUs: time.now });
+  const storage = await openBankStore(
+    { kind: "sqlite", file: ":memory:" },
+    { nowUs: time.now, newId: () => crypto.randomUUID() },
+  );
   const bus = createInProcessBus({ log: silentLogger, timers: time.timers });
   const owners = { memory: fakeOwner(), reflect: fakeOwner(), webhook: fakeOwner() };
   const service = createBankService({

@@ -64,7 +64,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   const verifier = createKeyVerifier({ auth: authInternal, bus, nowUs, newId });
   const auth = createAuthService({
     ...common,
-    store: resources.use(await openAuthStore({ kind: "sqlite", file: inData("auth.sqlite") }, { bus, log })),
+    store: resources.use(await openAuthStore({ kind: "sqlite", file: inData("auth.sqlite") }, { bus, log, nowUs, newId })),
     peppers: { current: config.auth.pepper ?? loadOrCreateSecretFile(inData("pepper")), previous: config.auth.previousPepper },
     onRevoked: verifier.forget,
   });
@@ -73,7 +73,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   const languageModel = await openLanguageModel(languageModelConfigOf(config.llm), { log, meter });
   const bank = createBankService({
     ...common,
-    storage: resources.use(await openBankStore({ kind: "sqlite", file: inData("bank.sqlite") }, { nowUs })),
+    storage: resources.use(await openBankStore({ kind: "sqlite", file: inData("bank.sqlite") }, { nowUs, newId })),
     bus,
     owners: {
       memory: client(MemoryInternalServiceService),
@@ -99,6 +99,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     ...storage,
     vectors,
     embedder,
+    languageModel,
     bank: bankInternal,
     owner: "embedded",
     recallIndexBytesMax: config.memory.recallIndexBytesMax,

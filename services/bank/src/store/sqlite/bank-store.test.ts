@@ -9,7 +9,7 @@ import { describeIdempotencyStore } from "../../idempotency-store.conformance.ts
 import { openBankStore } from "../open-bank-store.ts";
 
 const nowUs = () => Date.now() * 1_000;
-const open = (file = ":memory:") => openBankStore({ kind: "sqlite", file }, { nowUs });
+const open = (file = ":memory:") => openBankStore({ kind: "sqlite", file }, { nowUs, newId: () => crypto.randomUUID() });
 
 describeBankStore("SQLite", () => open());
 describeDirectiveStore("SQLite", () => open());

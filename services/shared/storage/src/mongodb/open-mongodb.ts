@@ -3,14 +3,18 @@ import { type Db, MongoClient } from "mongodb";
 import { type MongodbMigration, migrateMongodb, requireMigrated } from "./migrate-mongodb.ts";
 import { mongodbAppError, storeClosed } from "./mongodb-errors.ts";
 
-export interface MongodbOptions {
+/** Which database, as a configuration names it. */
+export interface MongodbPlace {
   /** `mongodb://` or `mongodb+srv://`; user and password may be in it. */
   readonly url: string;
   /** Of one service alone. */
   readonly database: string;
-  readonly migrations: readonly MongodbMigration[];
   /** `"run"` brings the schema up to date, `"require"` refuses one that is not: then a command of its own runs it. */
   readonly migrate?: "run" | "require";
+}
+
+export interface MongodbOptions extends MongodbPlace {
+  readonly migrations: readonly MongodbMigration[];
 }
 
 /** An open database. Any use after closing is `unavailable`. */
