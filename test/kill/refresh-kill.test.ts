@@ -77,7 +77,9 @@ async function judge(api: Api, { modelIds, operationIds }: Acknowledged): Promis
       const { body } = await api("GET", `${base}/operations/${id}`);
       return ["completed", "failed", "cancelled", "not_found"].includes(body.status) && body;
     });
-    expect(operation, id).toMatchObject({ status: "completed", error_message: null });
+    // A refresh that was cut off while the next one of its model already waited leaves the work to that one.
+    const isSuperseded = operation.status === "cancelled" && /^Superseded by/.test(operation.error_message ?? "");
+    if (!isSuperseded) expect(operation, id).toMatchObject({ status: "completed", error_message: null });
   }
   // Models whose answer was lost may be there, too; then their first refresh was queued with them.
   const isIdle = async () => {
@@ -92,5 +94,5 @@ async function judge(api: Api, { modelIds, operationIds }: Acknowledged): Promis
     expect(model, model.id).toMatchObject({ is_stale: false, last_refreshed_at: expect.any(String) });
     expect(model.content, model.id).toContain("Maria lives in Porto.");
   }
-  console.log(`${models.length} models, ${operationIds.size} acknowledged refreshes, all of them completed`);
+  console.log(`${models.length} models, ${operationIds.size} acknowledged refreshes, each of them carried out`);
 }
