@@ -92,7 +92,18 @@ function samplesFor(ids: PathIds): readonly Sample[] {
 
 const nameOf = ({ path }: Method) => path.slice(path.lastIndexOf("/") + 1);
 
-const lastOnes = ["Cancel", "Retry", "Clear", "DeleteOperation", "Redeliver", "Test", "Delete", "Revoke", "DeleteBank"];
+const lastOnes = [
+  "Cancel",
+  "Retry",
+  "Clear",
+  "DeleteOperation",
+  "Redeliver",
+  "Test",
+  "Delete",
+  "ClearMemories",
+  "Revoke",
+  "DeleteBank",
+];
 const rank = (name: string) => (/^(Get|List|Count)/.test(name) ? -2 : lastOnes.findLastIndex((start) => name.startsWith(start)));
 
 test("a bad key is answered alike whatever is wrong with it, on every method", async () => {
@@ -114,7 +125,7 @@ test("a bad key is answered alike whatever is wrong with it, on every method", a
 test("internal methods are refused whatever a caller shows, short of the mesh's own token", async () => {
   const principal = { tenantId: "default", keyId: "k", role: "owner", capabilities: [], allowedBankIds: null };
   const claims = { "x-mb-principal": Buffer.from(JSON.stringify(principal)).toString("base64url"), "x-mb-transport": "http" };
-  expect(internalMethods.length).toBeGreaterThan(15);
+  expect(internalMethods.length).toBeGreaterThanOrEqual(15);
   for (const method of internalMethods) {
     const codes = [
       (await direct.call(method, {})).code,
@@ -160,11 +171,14 @@ const codeOfRestricted: Readonly<Record<string, number>> = {
   RevokeApiKey: status.PERMISSION_DENIED,
   ListBanks: status.OK,
   GetChunk: status.NOT_FOUND,
-  ListBankActivity: status.PERMISSION_DENIED,
+  ListBankActivity: status.OK, // about those of the named banks that it may see: none
 };
 
+/** Nothing happens in the background, so that both worlds are in the same state at each step however slow the machine is. */
+const steady = { enable_observations: false };
+
 test("another tenant gets from every method what it would get if nothing of ours existed, and changes nothing", async () => {
-  const { apiKey } = await createTenant(rpcAddress, serviceToken);
+  const { apiKey } = await createTenant(rpcAddress, serviceToken, steady);
   const nowhere = strangeIds(victim);
   const before = await everythingIn(victim);
   const strange = samplesFor(nowhere);
@@ -192,8 +206,8 @@ test("its own key opens every method", async () => {
 
 /** Where the state of what was made decides rather than the key. */
 const codeOfOwn: Readonly<Record<string, number>> = {
-  CancelOperation: status.ABORTED,
-  RetryOperation: status.ABORTED,
+  CancelOperation: status.FAILED_PRECONDITION,
+  RetryOperation: status.FAILED_PRECONDITION,
 };
 
 /** All that the owner can read of a bank. */

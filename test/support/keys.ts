@@ -1,6 +1,7 @@
 import { createKeyString } from "@memory-bank/auth";
 import { systemContext } from "@memory-bank/context";
 import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
+import { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { connect } from "@memory-bank/rpc";
 import type { Api } from "./api.ts";
 
@@ -10,12 +11,17 @@ export interface MadeKey {
   readonly apiKey: string;
 }
 
-/** Makes a tenant through the internal RPC, and answers its first owner key. */
-export async function createTenant(rpcAddress: string, serviceToken: string): Promise<MadeKey> {
+/** Makes a tenant with a configuration of its own, through the internal RPCs, and answers its first owner key. */
+export async function createTenant(
+  rpcAddress: string,
+  serviceToken: string,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<MadeKey> {
   await using peer = connect({ address: rpcAddress, serviceToken });
   const ctx = systemContext(crypto.randomUUID(), Date.now() + 10_000);
   const tenantId = `t-${crypto.randomUUID().slice(0, 8)}`;
   const { key, apiKey } = await peer.client(AuthInternalServiceService).createTenant(ctx, { tenantId, ownerKeyName: "first" });
+  await peer.client(BankInternalServiceService).setTenantConfig(ctx, { tenantId, config });
   return { id: key!.id, apiKey };
 }
 
