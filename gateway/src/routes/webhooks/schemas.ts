@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import { list, map, model, nullable, optional, refine } from "../../validation/containers.ts";
+import { isObject, list, map, model, nullable, optional } from "../../validation/containers.ts";
 import { bool, dateTime, int, literal, str } from "../../validation/scalars.ts";
-import { component, type Output } from "../../validation/schema.ts";
+import { component, makeSchema, type Output, ruleOf } from "../../validation/schema.ts";
+import { invalid, valueFault } from "../../validation/walk.ts";
 import { count, instant, instantOrNull, orNull, textMap, textOrNull, texts } from "../answer-parts.ts";
 import { LABEL_LENGTH_MAX } from "../text-parts.ts";
 
@@ -27,18 +28,25 @@ export const newWebhook = model({
   http_config: optional(httpConfigBody),
 });
 
-const changes = model({
+const changeable = {
   url: optional(url()),
   secret: optional(nullable(str({ description: "Null removes it" }))),
   event_types: optional(eventTypes()),
   enabled: optional(bool()),
   http_config: optional(httpConfigBody),
-});
+};
+const changes = model(changeable);
 export type WebhookChange = Output<typeof changes>;
 
-export const webhookChange = refine(changes, (members) =>
-  Object.values(members).every((value) => value === undefined) ? "No fields provided to update" : undefined,
-);
+/** A body must name something that can be changed; a null, which for most members changes nothing, names it, too. */
+export const webhookChange = makeSchema<WebhookChange>(changes, {
+  read(walk, input) {
+    const change = ruleOf(changes).read(walk, input);
+    if (change === invalid || !isObject(input)) return change;
+    const isNamed = Object.keys(changeable).some((name) => Object.hasOwn(input, name));
+    return isNamed ? change : valueFault(walk, "No fields provided to update", input);
+  },
+});
 
 export const redelivery = model({ since: dateTime({ description: "Failed deliveries made since then are sent again" }) });
 
