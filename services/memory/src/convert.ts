@@ -1,9 +1,11 @@
 import type { Job, JobSummary } from "@memory-bank/jobs";
+import type { TokenUsage } from "@memory-bank/models";
 import {
   type Operation,
   type TagFilter as TagFilterMessage,
   type TagGroup as TagGroupMessage,
   TagsMatch,
+  type TokenUsage as TokenUsageMessage,
 } from "@memory-bank/proto/common/v1/common";
 import type * as proto from "@memory-bank/proto/memory/v1/memory";
 import type { RankingRecord } from "./domain/fact.ts";
@@ -151,6 +153,16 @@ export function resultToProto(record: RankingRecord, hit?: RecallHit): proto.Rec
         ...(hit.keyword > 0 ? { keyword: hit.keyword } : {}),
       },
     }),
+  };
+}
+
+export function usageToProto({ input, output, cached, reasoning }: TokenUsage): TokenUsageMessage {
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    totalTokens: input + output,
+    cachedTokens: cached,
+    thoughtsTokens: reasoning,
   };
 }
 

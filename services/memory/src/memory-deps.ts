@@ -1,6 +1,6 @@
 import { type CallContext, requireBankScope } from "@memory-bank/context";
 import type { JobStore } from "@memory-bank/jobs";
-import type { Embedder } from "@memory-bank/models";
+import type { Embedder, LanguageModel } from "@memory-bank/models";
 import type { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import type { Rpc } from "@memory-bank/rpc";
 import type { BankRef } from "./domain/unit.ts";
@@ -15,6 +15,7 @@ export interface MemoryDeps {
   readonly vectors: VectorIndex;
   readonly jobs: JobStore;
   readonly embedder: Embedder;
+  readonly languageModel: LanguageModel;
   readonly indexes: RecallIndexes;
   readonly lock: KeyedLock;
   readonly bank: Pick<Rpc<typeof BankInternalServiceService>, "resolveBank">;
@@ -27,6 +28,13 @@ export interface MemoryDeps {
 /** A live bank with its resolved configuration. */
 export interface ResolvedBank extends BankRef {
   readonly config: Readonly<Record<string, unknown>>;
+  /** Whose memory it is, when the bank was given a name. */
+  readonly narrator: string | undefined;
+}
+
+/** A bank is named after its id until somebody names it. */
+export function narratorOf({ bankId, name }: { readonly bankId: string; readonly name: string }): string | undefined {
+  return name === bankId || name === "" ? undefined : name;
 }
 
 /** The bank that a caller names, after the scope check; created when it is absent. */
@@ -42,7 +50,7 @@ export function findBank(deps: MemoryDeps, ctx: CallContext, bankId: string): Pr
 async function resolve(deps: MemoryDeps, ctx: CallContext, bankId: string, create: boolean): Promise<ResolvedBank | undefined> {
   requireBankScope(ctx, bankId);
   const { bank, tenantId, config } = await deps.bank.resolveBank(ctx, { tenantId: "", bankId, bankUid: "", create });
-  return bank && { tenantId, bankId, bankUid: bank.bankUid, config: config ?? {} };
+  return bank && { tenantId, bankId, bankUid: bank.bankUid, config: config ?? {}, narrator: narratorOf(bank) };
 }
 
 /** The uid that reads use when there is no bank: nothing is ever stored under it. */

@@ -55,9 +55,10 @@ const sweepIntervalMs = 300_000;
 
 /** Retain, recall and everything that is kept of them. */
 export function createMemoryService(given: MemoryServiceDeps): Service {
-  const { log, nowUs, newId } = given;
+  const { log, nowUs, newId, languageModel = { kind: "local" } } = given;
   const deps: MemoryDeps = {
     ...given,
+    languageModel,
     indexes: createRecallIndexes({ store: given.store, bytesMax: given.recallIndexBytesMax }),
     lock: createKeyedLock(),
     wake: () => {
@@ -67,7 +68,6 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
   };
   /** A job's calls to peers may take as long as they need; its lease and its signal end it. */
   const jobContext = (signal: AbortSignal) => systemContext(newId(), Number.MAX_SAFE_INTEGER, signal);
-  const { languageModel = { kind: "local" } } = given;
   const localConsolidator = createLocalConsolidator();
   const modelConsolidator = languageModel.kind === "openai" ? createModelConsolidator(languageModel) : localConsolidator;
   const consolidatorFor = (provider: "local" | "openai" | "none"): Consolidator =>

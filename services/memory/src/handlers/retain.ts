@@ -1,12 +1,13 @@
 import type { CallContext } from "@memory-bank/context";
 import { AppError } from "@memory-bank/errors";
 import type { Job, JobRun, JsonObject, NewJob } from "@memory-bank/jobs";
-import { countTokens } from "@memory-bank/models";
+import { countTokens, type TokenUsage } from "@memory-bank/models";
 import type { MemoryServiceService, RetainRequest } from "@memory-bank/proto/memory/v1/memory";
 import type { Rpc } from "@memory-bank/rpc";
-import { retainItemFromProto } from "../convert.ts";
+import { retainItemFromProto, usageToProto } from "../convert.ts";
 import { type RetainItem, retainBatch } from "../domain/retain/retain.ts";
-import { ensureBank, type MemoryDeps, type ResolvedBank } from "../memory-deps.ts";
+import { addUsage, noUsage } from "../domain/token-usage.ts";
+import { ensureBank, type MemoryDeps, narratorOf, type ResolvedBank } from "../memory-deps.ts";
 
 type Retain = Pick<Rpc<typeof MemoryServiceService>, "retain">;
 
@@ -14,7 +15,6 @@ type Retain = Pick<Rpc<typeof MemoryServiceService>, "retain">;
 const batchTokensMax = 10_000;
 /** A synchronous call may take this long (contract 1.10). */
 const wallLimitMs = 3_600_000;
-const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cachedTokens: 0, thoughtsTokens: 0 };
 
 export const retainHandlers = (deps: MemoryDeps): Retain => ({
   async retain(ctx, request) {
@@ -22,21 +22,30 @@ export const retainHandlers = (deps: MemoryDeps): Retain => ({
     const nowUs = deps.nowUs();
     const items = request.items.map((item) => retainItemFromProto(item, nowUs));
     if (request.async) return { itemsCount: items.length, operationIds: await enqueue(deps, bank, request, items, nowUs) };
-    await retainNow(deps, ctx, bank, items);
-    return { itemsCount: items.length, operationIds: [], usage: noUsage };
+    const usage = await retainNow(deps, ctx, bank, items);
+    return { itemsCount: items.length, operationIds: [], usage: usageToProto(usage) };
   },
 });
 
-async function retainNow(deps: MemoryDeps, ctx: CallContext, bank: ResolvedBank, items: readonly RetainItem[]): Promise<void> {
+async function retainNow(
+  deps: MemoryDeps,
+  ctx: CallContext,
+  bank: ResolvedBank,
+  items: readonly RetainItem[],
+): Promise<TokenUsage> {
   const callId = deps.newId();
   const wallLimit = AbortSignal.timeout(wallLimitMs);
   const signal = AbortSignal.any([ctx.signal, wallLimit]);
+  const call = { bank, config: bank.config, narrator: bank.narrator, callId, operationId: callId, signal };
   let firstItemIndex = 0;
+  let usage = noUsage;
   try {
     for (const part of batches(items)) {
-      await retainBatch(deps, { bank, config: bank.config, items: part, firstItemIndex, callId, operationId: callId, signal });
+      const retained = await retainBatch(deps, { ...call, items: part, firstItemIndex });
+      usage = addUsage(usage, retained.usage);
       firstItemIndex += part.length;
     }
+    return usage;
   } catch (error) {
     if (!wallLimit.aborted) throw error;
     const text = `Retain ran past its limit of ${wallLimitMs / 1000} seconds; ${firstItemIndex} items are stored`;
@@ -191,6 +200,7 @@ export async function runRetainJob(deps: MemoryDeps, ctx: CallContext, job: Job,
   await retainBatch(deps, {
     bank: { tenantId: job.tenantKey, bankId: bank.bankId, bankUid: job.groupKey },
     config: config ?? {},
+    narrator: narratorOf(bank),
     items: payload.items,
     firstItemIndex: payload.first_item_index,
     callId: payload.call_id,

@@ -12,9 +12,10 @@ import { openMemoryStore } from "../../store/open-memory-store.ts";
 import { expectTrueCounts } from "../../store/recount.ts";
 import { openVectorIndex } from "../../vector/open-vector-index.ts";
 import { type RetainItem, retainBatch } from "../retain/retain.ts";
+import { noUsage } from "../token-usage.ts";
 import type { BankRef, ObservationScopes } from "../unit.ts";
 import { type ConsolidationDeps, consolidateBank } from "./consolidate-bank.ts";
-import { type Consolidator, noUsage } from "./consolidator.ts";
+import type { Consolidator } from "./consolidator.ts";
 import { createLocalConsolidator } from "./local/local-consolidator.ts";
 
 const settings = {
@@ -57,22 +58,26 @@ async function openBank() {
   return {
     ...{ store, jobs, vectors, deps, bank },
     tell: (texts: readonly string[], members: Partial<RetainItem> = {}) =>
-      retainBatch(deps, {
-        ...{
-          bank,
-          config: settings,
-          firstItemIndex: 0,
-          callId: newId(),
-          operationId: newId(),
-          signal: new AbortController().signal,
+      retainBatch(
+        { ...deps, languageModel: { kind: "local" } },
+        {
+          ...{
+            bank,
+            config: settings,
+            narrator: undefined,
+            firstItemIndex: 0,
+            callId: newId(),
+            operationId: newId(),
+            signal: new AbortController().signal,
+          },
+          items: texts.map((content) => ({
+            ...{ content, context: "", documentId: undefined, metadata: {}, tags: [], entities: [], exactEntities: false },
+            ...{ observationScopes: undefined, strategy: undefined, append: false },
+            timestampUs: Date.UTC(2026, 0, 1) * 1000 + dayUs * 3 * ++day,
+            ...members,
+          })),
         },
-        items: texts.map((content) => ({
-          ...{ content, context: "", documentId: undefined, metadata: {}, tags: [], entities: [], exactEntities: false },
-          ...{ observationScopes: undefined, strategy: undefined, append: false },
-          timestampUs: Date.UTC(2026, 0, 1) * 1000 + dayUs * 3 * ++day,
-          ...members,
-        })),
-      }),
+      ),
     /** Runs one round as a job of its own; answers the job as it is afterwards. */
     async round(
       options: { config?: object; scopes?: ObservationScopes; consolidator?: Consolidator; before?: () => Promise<unknown> } = {},

@@ -1,5 +1,5 @@
+import { addUsage, noUsage } from "../token-usage.ts";
 import type { Unit } from "../unit.ts";
-import { addUsage, noUsage } from "./consolidator.ts";
 import type { Decision } from "./decide.ts";
 
 /** Counts what a round has done, and knows which write is its last. */

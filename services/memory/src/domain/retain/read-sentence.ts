@@ -115,7 +115,7 @@ function embeddedText(sentence: string, occurred: Interval | undefined): string 
 const monthNames = "January February March April May June July August September October November December".split(" ");
 
 /** "in May 2023", "in 2019" or "from May 2023 to July 2023". */
-function datePhrase({ startUs, endUs }: Interval): string {
+export function datePhrase({ startUs, endUs }: Interval): string {
   const start = new Date(startUs / 1000);
   const end = new Date(Math.floor(endUs / 1000));
   const month = (date: Date): string => `${monthNames[date.getUTCMonth()]} ${date.getUTCFullYear()}`;

@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
 import { AppError, isAppError } from "@memory-bank/errors";
 import type { Claim, NewJob } from "@memory-bank/jobs";
-import { countTokens, type Embedder } from "@memory-bank/models";
+import { countTokens, type Embedder, type LanguageModel, type TokenUsage } from "@memory-bank/models";
 import { consolidationJob } from "../../consolidation-job.ts";
 import { memoryRetained } from "../../events.ts";
 import type { KeyedLock } from "../../keyed-lock.ts";
 import type { MemoryStore, RetainCommit } from "../../memory-store.ts";
 import type { VectorHit, VectorIndex } from "../../vector-index.ts";
 import { familyOf } from "../fact.ts";
+import { addUsage, noUsage } from "../token-usage.ts";
 import type { BankRef, NewChunk, NewDocument, ObservationScopes } from "../unit.ts";
 import { eventUsOf } from "../unit.ts";
 import { appendText } from "./append-text.ts";
-import { type Extraction, type ExtractionInput, extractionSteps } from "./extract.ts";
+import { extractItem } from "./extract-item.ts";
 import { type Dated, semanticLinksMax, temporalLinksMax, temporalWindowUs } from "./links.ts";
 import { type PreparedFact, planRetain, type Surroundings } from "./plan-retain.ts";
 import { type RetainSettings, retainSettings } from "./retain-settings.ts";
@@ -36,6 +37,7 @@ export interface RetainDeps {
   readonly store: MemoryStore;
   readonly vectors: VectorIndex;
   readonly embedder: Embedder;
+  readonly languageModel: LanguageModel;
   readonly lock: KeyedLock;
   readonly nowUs: () => number;
   readonly newId: () => string;
@@ -49,6 +51,8 @@ export interface RetainBatch {
   readonly items: readonly RetainItem[];
   /** Place of the first item in the call, so that neighbours are known across batches. */
   readonly firstItemIndex: number;
+  /** Whose memory it is, where the bank has a name of its own. */
+  readonly narrator: string | undefined;
   /** The retain call: its items are neighbours of one another. */
   readonly callId: string;
   readonly operationId: string;
@@ -61,6 +65,8 @@ export interface RetainBatch {
 export interface RetainedBatch {
   readonly documentIds: readonly string[];
   readonly unitCount: number;
+  /** Tokens that reading the items has cost. */
+  readonly usage: TokenUsage;
 }
 
 /** Facts per embedding call while a batch is read; progress is written after each. */
@@ -103,6 +109,7 @@ type UnembeddedFact = Omit<PreparedFact, "vector">;
 
 interface ReadItem {
   readonly item: RetainItem;
+  readonly usage: TokenUsage;
   readonly document: NewDocument;
   /** Hash of the text that this item was appended to; undefined when there was none, or when it replaces. */
   readonly appendedToHash: string | undefined;
@@ -112,13 +119,17 @@ interface ReadItem {
 
 async function readItems(deps: RetainDeps, batch: RetainBatch): Promise<ReadItem[]> {
   const read: ReadItem[] = [];
-  for (const [index, item] of batch.items.entries()) {
-    read.push(await readItem(deps, batch, item, batch.firstItemIndex + index));
-    if (index % 16 === 15) await yieldToEventLoop(batch.signal);
+  const atOnce = deps.languageModel.kind === "openai" ? itemsReadAtOnce : 1;
+  for (let from = 0; from < batch.items.length; from += atOnce) {
+    const part = batch.items.slice(from, from + atOnce);
+    read.push(...(await Promise.all(part.map((item, i) => readItem(deps, batch, item, batch.firstItemIndex + from + i)))));
+    if (from % 16 === 0) await yieldToEventLoop(batch.signal);
   }
   return read;
 }
 
+/** A model answers in seconds, so several items wait for it together; its own limit of calls holds across batches. */
+const itemsReadAtOnce = 8;
 /** Passages of one item get consecutive numbers; items are this far apart. No item has as many passages (16 MiB of text). */
 const passagesPerItem = 10_000_000;
 
@@ -127,16 +138,9 @@ async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, 
   const documentId = item.documentId ?? deps.newId();
   const base = isAppend(item) ? await appendableDocument(deps, batch, documentId) : undefined;
   const content = base === undefined ? item.content : appendText(base.text, item.content);
-  const { chunks, facts } = await extract(
-    {
-      content,
-      context: item.context,
-      timestampUs: item.timestampUs,
-      mode: settings.mode,
-      chunkSize: settings.chunkSize,
-      structuredChunkSize: settings.structuredChunkSize,
-    },
-    batch.signal,
+  const { chunks, facts, usage } = await extractItem(
+    { ...item, content, narrator: batch.narrator },
+    { settings, languageModel: deps.languageModel, signal: batch.signal },
   );
   const newChunks = chunks.map(
     (chunk): NewChunk => ({ chunkId: deps.newId(), documentId, chunkIndex: chunk.index, text: chunk.text }),
@@ -144,6 +148,7 @@ async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, 
   const unitIds = facts.map(() => deps.newId());
   return {
     item,
+    usage,
     document: newDocument(item, documentId, content, settings),
     appendedToHash: base?.hash,
     chunks: newChunks,
@@ -165,15 +170,6 @@ async function readItem(deps: RetainDeps, batch: RetainBatch, item: RetainItem, 
       causes: fact.causedBy.map((cause) => unitIds[cause]!),
     })),
   };
-}
-
-async function extract(input: ExtractionInput, signal: AbortSignal): Promise<Extraction> {
-  const steps = extractionSteps(input);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await yieldToEventLoop(signal);
-  }
 }
 
 const isAppend = (item: RetainItem): boolean => item.append && item.documentId !== undefined;
@@ -231,6 +227,21 @@ function newDocument(item: RetainItem, documentId: string, content: string, sett
   };
 }
 
+function usageOf(read: readonly ReadItem[]): TokenUsage {
+  return read.reduce((sum, item) => addUsage(sum, item.usage), noUsage);
+}
+
+/** Tokens as the public record of an operation names them. */
+function tokenCounts({ input, output, cached, reasoning }: TokenUsage) {
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    cached_tokens: cached,
+    thoughts_tokens: reasoning,
+  };
+}
+
 async function embedFacts(deps: RetainDeps, batch: RetainBatch, read: readonly ReadItem[]): Promise<PreparedFact[]> {
   const facts = read.flatMap((item) => item.facts);
   const prepared: PreparedFact[] = [];
@@ -262,7 +273,11 @@ async function planAndCommit(deps: RetainDeps, batch: RetainBatch, { read, facts
       try {
         const committed = await deps.store.commitRetain(commit);
         await deps.vectors.remove(bankUid, [...skipped, ...committed.removedUnitIds]);
-        return { documentIds: commit.documents.map((document) => document.documentId), unitCount: commit.units.length };
+        return {
+          documentIds: commit.documents.map((document) => document.documentId),
+          unitCount: commit.units.length,
+          usage: usageOf(read),
+        };
       } catch (error) {
         if (!isAppError(error, "SEQ_MOVED") || attempt === planAttemptsMax) throw error;
       }
@@ -308,7 +323,7 @@ async function plan(
     document_ids: read.map((item) => item.document.documentId),
     unit_ids_count: planned.units.length,
     extraction_errors_count: 0,
-    total_tokens: 0,
+    ...tokenCounts(usageOf(read)),
   };
   return {
     skipped: planned.skippedUnitIds,

@@ -1,4 +1,5 @@
-import { type Consolidator, noUsage } from "../consolidator.ts";
+import { noUsage } from "../../token-usage.ts";
+import type { Consolidator } from "../consolidator.ts";
 
 /** For banks without any provider: every fact is looked at and nothing is observed. */
 export const abstainingConsolidator: Consolidator = {

@@ -1,13 +1,7 @@
 import { familyOf } from "../../fact.ts";
+import { noUsage } from "../../token-usage.ts";
 import type { Unit } from "../../unit.ts";
-import {
-  type ConsolidationInput,
-  type Consolidator,
-  noUsage,
-  type Proposal,
-  type ShownObservation,
-  type Statement,
-} from "../consolidator.ts";
+import type { ConsolidationInput, Consolidator, Proposal, ShownObservation, Statement } from "../consolidator.ts";
 import { relationOf, restates } from "./compare-claims.ts";
 import type { Claim } from "./english-claims.ts";
 import { readStatement } from "./read-statement.ts";
