@@ -30,7 +30,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const SOCKET_TIMEOUT_MS = 15_000; // of one command; the largest writes take less than a second
 const POOL_SIZE_MAX = 32; // per process; a server bears thousands of connections, and a service waits for few commands at once
 const POOL_SIZE_MIN = 2; // spares the first calls after a pause the handshake
-const QUEUE_TIMEOUT_MS = 3_000; // for a connection of the pool
+const QUEUE_TIMEOUT_MS = 10_000; // for a connection of the pool; callers have deadlines of their own, most of them shorter
 const WRITE_TIMEOUT_MS = 5_000; // for a majority to confirm a write
 const PING_TIMEOUT_MS = 2_000;
 
