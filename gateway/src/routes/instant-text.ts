@@ -6,10 +6,17 @@ import type { Schema } from "../validation/schema.ts";
 
 /** An instant as the API shows it: UTC, six fractional digits and `Z`. Microseconds since 1970, years 1684 to 2255. */
 export function instantText(us: number): string {
-  const ms = Math.floor(us / 1000);
-  const micros = String(us - ms * 1000).padStart(3, "0");
-  return `${new Date(ms).toISOString().slice(0, -1)}${micros}Z`;
+  const second = Math.floor(us / 1_000_000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastSecondText = new Date(second * 1000).toISOString().slice(0, -4);
+  }
+  return `${lastSecondText}${String(us - second * 1_000_000).padStart(6, "0")}Z`;
 }
+
+/** The instants of one answer mostly lie close together, and a date is the slow part of the text. */
+let lastSecond = 0;
+let lastSecondText = "1970-01-01T00:00:00.";
 
 export function instantTextOrNull(us: number | undefined): string | null {
   return us === undefined ? null : instantText(us);

@@ -140,19 +140,13 @@ export function resultToProto(record: RankingRecord, hit?: RecallHit): proto.Rec
     tags: [...record.tags],
     sourceFactIds: [...record.sourceUnitIds],
     proofCount: record.proofCount,
-    terms: (hit?.terms ?? []).map(({ name, value, weight }) => ({ name, value, weight })),
-    ...defined({
-      occurredStartUs: record.occurredStartUs,
-      occurredEndUs: record.occurredEndUs,
-      mentionedAtUs: record.mentionedAtUs,
-      documentId: record.documentId,
-      chunkId: record.chunkId,
-      scores: hit && {
-        final: hit.score,
-        ...defined({ semantic: hit.semantic }),
-        ...(hit.keyword > 0 ? { keyword: hit.keyword } : {}),
-      },
-    }),
+    terms: hit === undefined ? [] : hit.terms.map(({ name, value, weight }) => ({ name, value, weight })),
+    occurredStartUs: record.occurredStartUs,
+    occurredEndUs: record.occurredEndUs,
+    mentionedAtUs: record.mentionedAtUs,
+    documentId: record.documentId,
+    chunkId: record.chunkId,
+    scores: hit && { final: hit.score, semantic: hit.semantic, keyword: hit.keyword > 0 ? hit.keyword : undefined },
   };
 }
 
