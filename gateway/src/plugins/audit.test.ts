@@ -16,10 +16,17 @@ interface Parts {
   readonly handler?: () => Promise<object>;
   readonly hasRoom?: () => boolean;
   readonly keepsText?: boolean;
+  readonly takesBody?: boolean;
 }
 
 /** A gateway with one operation, and the entries that it leaves. */
-async function opened({ operationId = "createDirective", handler, hasRoom = () => true, keepsText = false }: Parts = {}) {
+async function opened({
+  operationId = "createDirective",
+  handler,
+  hasRoom = () => true,
+  keepsText = false,
+  takesBody = true,
+}: Parts = {}) {
   const entries: AuditEntry[] = [];
   const closings: number[] = [];
   const queue: AuditQueue = {
@@ -38,7 +45,9 @@ async function opened({ operationId = "createDirective", handler, hasRoom = () =
       summary: "Do",
       tag: "things",
       params: { bank_id: pathId() },
-      body: model({ name: optional(str()), secret: optional(str()), items: optional(list(jsonObject())) }),
+      ...(takesBody && {
+        body: model({ name: optional(str()), secret: optional(str()), items: optional(list(jsonObject())) }),
+      }),
       response: Type.Object({}, { additionalProperties: true }),
       status: 201,
       handler: async () => {
@@ -98,6 +107,14 @@ test("calls that were refused leave nothing: no key, a key for other banks, faul
   expect((await post({ name: 1 })).statusCode).toBe(422);
   await new Promise((done) => setImmediate(done));
   expect(entries).toEqual([]);
+});
+
+test("what is sent to an operation that reads no body is kept when it is an object, and nothing else is", async () => {
+  const { gateway, post, entries } = await opened({ takesBody: false });
+  await using _ = gateway;
+  for (const payload of ["[1]", '"text"', "7", "{", '{"a":1}']) expect((await post(payload)).statusCode).toBe(201);
+  await recorded(entries, 5);
+  expect(entries.map(({ request }) => request)).toEqual([undefined, undefined, undefined, undefined, { a: 1 }]);
 });
 
 test("an operation without an action leaves nothing", async () => {

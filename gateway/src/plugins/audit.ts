@@ -1,4 +1,4 @@
-import { type AuditQueue, bounded, cannotRecord, ENTRY_BYTES, isMutation, withoutSecrets } from "@memory-bank/audit";
+import { type AuditQueue, bounded, cannotRecord, ENTRY_BYTES, isMutation, isObject, withoutSecrets } from "@memory-bank/audit";
 import type { AuditEntry } from "@memory-bank/proto/bank/v1/bank";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { auditActions } from "../audit/actions.ts";
@@ -99,7 +99,8 @@ function entryOf(
     bankId: params.bank_id,
     startedAtUs,
     endedAtUs,
-    request: (keptBody.value ?? undefined) as AuditEntry["request"],
+    // An operation that reads no body may be sent anything; the log has room for objects.
+    request: isObject(keptBody.value) ? keptBody.value : undefined,
     response: keptAnswer.value ?? undefined,
     metadata: {
       status_code: statusCode,
