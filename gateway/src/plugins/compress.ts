@@ -7,7 +7,9 @@ const gzip = promisify(gzipCallback);
 const COMPRESS_BYTES_MIN = 1024; // below this a response fits into one packet anyway
 // Up to this size compressing takes about 0.3 ms of the event loop; another thread would cost twice that in total.
 const INLINE_BYTES_MAX = 32 * 1024;
-const LEVEL = 4; // about 5 % larger than the default level on JSON, at little more than half its time
+// The lightest level: on our JSON it is 2 % larger than level 4 at two thirds of the time. One chunk holds most answers whole,
+// so that a compression crosses to its thread and back once.
+const OPTIONS = { level: 1, chunkSize: 64 * 1024 };
 
 /** Compresses text responses for callers that accept gzip. */
 export function registerCompress(app: FastifyInstance): void {
@@ -19,8 +21,8 @@ export function registerCompress(app: FastifyInstance): void {
     if (!acceptsGzip(request.headers["accept-encoding"])) return done(null, payload);
     reply.header("content-encoding", "gzip");
     reply.removeHeader("content-length");
-    if (bytes <= INLINE_BYTES_MAX) return done(null, gzipSync(payload, { level: LEVEL }));
-    gzip(payload, { level: LEVEL }).then((compressed) => done(null, compressed), done);
+    if (bytes <= INLINE_BYTES_MAX) return done(null, gzipSync(payload, OPTIONS));
+    gzip(payload, OPTIONS).then((compressed) => done(null, compressed), done);
   });
 }
 
