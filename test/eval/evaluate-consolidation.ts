@@ -107,7 +107,7 @@ async function openBanks() {
   const vectors = await openVectorIndex({ kind: "sqlite", file: ":memory:", embedderId, dimensions });
   const memory = createMemoryService({
     ...storage,
-    ...{ vectors, embedder, log, nowUs, newId: () => crypto.randomUUID(), owner: "eval" },
+    ...{ vectors, embedder, log, nowUs, newId: () => crypto.randomUUID(), owner: "eval", isAlone: true },
     recallIndexBytesMax: 1e9,
     retainConcurrency: 1,
     bank: {

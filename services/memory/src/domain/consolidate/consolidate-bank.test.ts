@@ -44,7 +44,17 @@ async function openBank() {
   const { store, jobs, relay } = storage;
   const indexes = createRecallIndexes({ store, bytesMax: 1e9 });
   const consolidator = createLocalConsolidator();
-  const deps: ConsolidationDeps = { store, vectors, embedder, indexes, lock: createKeyedLock(), log, nowUs, newId, consolidator };
+  const deps: ConsolidationDeps = {
+    ...storage,
+    vectors,
+    embedder,
+    indexes,
+    lock: createKeyedLock(),
+    log,
+    nowUs,
+    newId,
+    consolidator,
+  };
   const bank: BankRef = { tenantId: "t", bankId: "b", bankUid: newId() };
   const events: unknown[] = [];
   await bus.subscribe({

@@ -10,15 +10,15 @@ export interface ShownObservation {
 /** What can be read of a raw fact, stored or remembered for ranking. Immutable. */
 export type Statement = Pick<
   Unit,
-  "unitId" | "type" | "text" | "author" | "subject" | "mentionedAtUs" | "occurredStartUs" | "createdAtUs"
+  "unitId" | "type" | "text" | "author" | "subject" | "mentionedAtUs" | "occurredStartUs" | "occurredEndUs" | "createdAtUs"
 >;
 
 /** What the bank holds around the facts of one scope. Everything that a lookup answers counts as shown. */
 export interface Surroundings {
   /** Observations that recall finds for the facts, best first, with source facts within the bank's token bounds. */
   relatedObservations(): Promise<readonly ShownObservation[]>;
-  /** Raw facts of the same scope that mean nearly the same as one of the facts, nearest first. */
-  similarFacts(fact: Unit): Promise<readonly Unit[]>;
+  /** Raw facts of the same scope that mean nearly the same as one of the facts and are wanted, nearest first, bounded. */
+  similarFacts(fact: Unit, isWanted: (fact: Statement) => boolean): Promise<readonly Unit[]>;
   /** Raw facts of the same scope that hold any of the index terms (any fact when there are none) and are wanted; newest first, bounded. */
   factsWithTerms(terms: readonly string[] | undefined, isWanted: (fact: Statement) => boolean): Promise<readonly Unit[]>;
   /** Observations of exactly this scope that are drawn from any of the units, oldest first, each with all its sources. */

@@ -116,7 +116,7 @@ async function decideScope(deps: DecideDeps, on: DecideOn, scope: Scope, draft: 
     note(draft, shown.get(observationId)!);
   }
   for (const { observationId, text, sources } of checked.updates) {
-    await update(deps, on, draft, { observation: shown.get(observationId)!, text, fresh: sources, scope });
+    await update(deps, on, draft, { observation: shown.get(observationId)!, text, fresh: sources, scope, shown });
   }
   for (const { text, sources } of checked.creates) {
     const read = readObservation(text, sources);
@@ -125,7 +125,7 @@ async function decideScope(deps: DecideDeps, on: DecideOn, scope: Scope, draft: 
     const merged = twin && (await deps.consolidator.mergeTwins({ text, existing: twin, signal }));
     usage = addUsage(usage, merged?.usage ?? noUsage);
     if (twin && merged?.text !== undefined) {
-      await update(deps, on, draft, { observation: twin, text: merged.text, fresh: sources, scope });
+      await update(deps, on, draft, { observation: twin, text: merged.text, fresh: sources, scope, shown });
       continue;
     }
     const unitId = deps.newId();
@@ -147,11 +147,24 @@ interface Rewrite {
   /** Sources that it gains. */
   readonly fresh: readonly Unit[];
   readonly scope: Scope;
+  /** What was read already. */
+  readonly shown: ReadonlyMap<string, Unit>;
 }
 
-async function update(deps: DecideDeps, on: DecideOn, draft: Draft, { observation, text, fresh, scope }: Rewrite): Promise<void> {
+async function knownOrRead(deps: DecideDeps, on: DecideOn, shown: ReadonlyMap<string, Unit>, unitIds: readonly string[]) {
+  const unknown = unitIds.filter((unitId) => !shown.has(unitId));
+  const read = unknown.length === 0 ? [] : await deps.store.getUnits(on.bank.bankUid, unknown);
+  return [...unitIds.flatMap((unitId) => shown.get(unitId) ?? []), ...read];
+}
+
+async function update(
+  deps: DecideDeps,
+  on: DecideOn,
+  draft: Draft,
+  { observation, text, fresh, scope, shown }: Rewrite,
+): Promise<void> {
   const { unitId } = observation;
-  const before = draft.updated.get(unitId)?.sources ?? (await deps.store.getUnits(on.bank.bankUid, observation.sourceUnitIds));
+  const before = draft.updated.get(unitId)?.sources ?? (await knownOrRead(deps, on, shown, observation.sourceUnitIds));
   const sources = [...new Map([...before, ...fresh].map((source) => [source.unitId, source])).values()];
   const isSame = text === observation.text && sources.length === observation.sourceUnitIds.length;
   if (isSame && !draft.updated.has(unitId)) return;

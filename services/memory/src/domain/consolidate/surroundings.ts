@@ -1,8 +1,6 @@
-import { cutToTokens, type Embedder } from "@memory-bank/models";
+import { cutToTokens } from "@memory-bank/models";
 import type { MemoryStore } from "../../memory-store.ts";
-import type { RecallIndexes } from "../../recall-indexes.ts";
-import { recallMemories } from "../../recall-memories.ts";
-import type { VectorIndex } from "../../vector-index.ts";
+import { type RecallDeps, recallMemories } from "../../recall-memories.ts";
 import { familyOf, type RankingRecord } from "../fact.ts";
 import type { RecallIndexView } from "../recall/recall-index-view.ts";
 import { recallSettings } from "../recall/recall-settings.ts";
@@ -11,11 +9,8 @@ import type { ConsolidationSettings } from "./consolidation-settings.ts";
 import type { ShownObservation, Surroundings } from "./consolidator.ts";
 import { type Scope, scopeKey, scopesOf } from "./scopes.ts";
 
-export interface SurroundingsDeps {
+export interface SurroundingsDeps extends RecallDeps {
   readonly store: MemoryStore;
-  readonly vectors: VectorIndex;
-  readonly embedder: Embedder;
-  readonly indexes: RecallIndexes;
   readonly nowUs: () => number;
 }
 
@@ -57,8 +52,14 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
   };
   const feedsScope = (unit: Unit): boolean =>
     scopesOf(unit.tags, of.scopesOverride ?? unit.observationScopes).some((own) => scopeKey(own) === key);
+  /** Units that were read before come again as they were, so that they are understood once. */
+  const read = async (unitIds: readonly string[]): Promise<readonly Unit[]> => {
+    const unknown = unitIds.filter((unitId) => !shown.has(unitId));
+    if (unknown.length > 0) show(await store.getUnits(bankUid, unknown));
+    return unitIds.flatMap((unitId) => shown.get(unitId) ?? []);
+  };
   const inScope = async (unitIds: readonly string[]): Promise<readonly Unit[]> =>
-    show((await store.getUnits(bankUid, unitIds)).filter((unit) => unit.type !== "observation" && feedsScope(unit)));
+    (await read(unitIds)).filter((unit) => unit.type !== "observation" && feedsScope(unit));
   const vectorsOfFacts = lazily(() =>
     vectors.get(
       bankUid,
@@ -67,12 +68,14 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
   );
 
   return {
-    async similarFacts(fact) {
+    async similarFacts(fact, isWanted) {
       const vector = (await vectorsOfFacts()).get(fact.unitId);
       if (!vector) return [];
       const families = [familyOf(fact.type)];
       const hits = await vectors.search(bankUid, vector, { limit: similarMax + 1, minScore: similarMin, families });
-      return inScope(hits.map((hit) => hit.unitId).filter((unitId) => unitId !== fact.unitId));
+      const { index } = await indexes.fresh(bankUid);
+      const wanted = hits.flatMap((hit) => index.find(hit.unitId) ?? []).filter((record) => isWanted(record));
+      return inScope(wanted.map((record) => record.unitId).filter((unitId) => unitId !== fact.unitId));
     },
 
     async factsWithTerms(terms, isWanted) {
@@ -102,7 +105,7 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
       return Promise.all(
         oldestFirst.map(async (observation) => ({
           observation,
-          sources: show(await store.getUnits(bankUid, observation.sourceUnitIds)),
+          sources: await read(observation.sourceUnitIds),
         })),
       );
     },
@@ -143,7 +146,7 @@ export function createSurroundings(deps: SurroundingsDeps, of: SurroundingsOf): 
     for (const observation of observations) {
       let own = settings.sourceTokensPerObservationMax;
       const sources: Unit[] = [];
-      for (const source of show(await store.getUnits(bankUid, observation.sourceUnitIds))) {
+      for (const source of await read(observation.sourceUnitIds)) {
         if (source.tokenCount > own || source.tokenCount > left) break;
         own -= source.tokenCount;
         left -= source.tokenCount;

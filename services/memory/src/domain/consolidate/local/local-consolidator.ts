@@ -97,30 +97,31 @@ async function topicClusters(input: ConsolidationInput, fact: Unit, topic: strin
 async function restatements(input: ConsolidationInput, fact: Unit): Promise<Cluster | undefined> {
   const reading = readStatement(fact);
   if (reading.claims.length > 0 || fact.text.includes("?")) return undefined;
-  const near = [...input.facts, ...(await input.around.similarFacts(fact))];
-  const twins = [...new Map(near.map((unit) => [unit.unitId, unit])).values()].filter(
-    (unit) =>
-      unit.unitId !== fact.unitId &&
-      familyOf(unit.type) === familyOf(fact.type) &&
-      isSameVoice(unit, fact) &&
-      isSameTime(unit, fact) &&
-      readStatement(unit).claims.length === 0 &&
-      restates(readStatement(unit), reading),
-  );
+  const isTwin = (other: Statement): boolean =>
+    other.unitId !== fact.unitId &&
+    familyOf(other.type) === familyOf(fact.type) &&
+    isSameVoice(other, fact) &&
+    isSameTime(other, fact) &&
+    readStatement(other).claims.length === 0 &&
+    restates(readStatement(other), reading);
+  const near = [...input.facts.filter(isTwin), ...(await input.around.similarFacts(fact, isTwin))];
+  const twins = [...new Map(near.map((unit) => [unit.unitId, unit])).values()];
   if (twins.length === 0) return undefined;
   const members = [fact, ...twins].sort(byRecency);
   return { topic: undefined, members, spokesman: spokesmanOf(members), supersedes: [] };
 }
 
 /** Of two speakers each speaks of their own; a note without a speaker may repeat either. */
-function isSameVoice(a: Unit, b: Unit): boolean {
+function isSameVoice(a: Statement, b: Statement): boolean {
   return a.author === b.author || ((a.author === undefined || b.author === undefined) && a.subject === b.subject);
 }
 
 /** Events with other dates are other events. */
-function isSameTime(a: Unit, b: Unit): boolean {
+function isSameTime(a: Statement, b: Statement): boolean {
   if (a.occurredStartUs === undefined || b.occurredStartUs === undefined) return a.occurredStartUs === b.occurredStartUs;
-  return a.occurredStartUs <= b.occurredEndUs! && b.occurredStartUs <= a.occurredEndUs!;
+  return (
+    a.occurredStartUs <= (b.occurredEndUs ?? b.occurredStartUs) && b.occurredStartUs <= (a.occurredEndUs ?? a.occurredStartUs)
+  );
 }
 
 /** Of statements that agree the one that speaks of nothing else, then the one that says most, then the earliest. */
@@ -187,6 +188,7 @@ const readText = (text: string) =>
     subject: undefined,
     mentionedAtUs: undefined,
     occurredStartUs: undefined,
+    occurredEndUs: undefined,
     createdAtUs: 0,
   });
 
