@@ -1,4 +1,4 @@
-import { int, secret, string } from "@memory-bank/config";
+import { busFields, int, mongodbFields, secret, string } from "@memory-bank/config";
 
 const pepperLengthMin = 32; // 16 random bytes in hex, the least that nobody guesses
 
@@ -27,6 +27,8 @@ export const authProcessConfig = {
     previousPepper,
     bootstrapKey,
   },
+  bus: busFields,
+  mongodb: mongodbFields,
   dataDir: string("DATA_DIR", { description: "Folder of the database file", default: "./data" }),
   listenHost: string("RPC_LISTEN_HOST", { description: "Address to serve gRPC on", default: "127.0.0.1" }),
   listenPort: int("RPC_LISTEN_PORT", { description: "Port to serve gRPC on", default: 50_052, min: 0, max: 65_535 }),

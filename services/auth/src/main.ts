@@ -1,15 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeConfig, loadConfig } from "@memory-bank/config";
-import { createInProcessBus } from "@memory-bank/events";
-import { createClock, run } from "@memory-bank/lifecycle";
+import { eventBusConfigOf, openEventBus } from "@memory-bank/events";
+import { createClock, PROBE_PORT_OFFSET, run, serveProbes } from "@memory-bank/lifecycle";
 import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { createInProcessMesh, serve } from "@memory-bank/rpc";
+import { type MongodbPlace, mongodbPlaceOf } from "@memory-bank/storage";
 import { createLogger, createMeter } from "@memory-bank/telemetry";
 import { authProcessConfig } from "./config.ts";
 import { principalFromProto } from "./convert.ts";
 import { createAuthService } from "./service.ts";
-import { openAuthStore } from "./store/open-auth-store.ts";
+import { type AuthStoreConfig, openAuthStore } from "./store/open-auth-store.ts";
 
 /** Auth in a process of its own. */
 await run(async (resources) => {
@@ -18,18 +19,19 @@ await run(async (resources) => {
   for (const warning of warnings) log.warn({}, warning);
   log.info({ config: describeConfig(authProcessConfig, config) }, "starting");
 
-  mkdirSync(config.dataDir, { recursive: true });
-  const bus = resources.use(createInProcessBus({ log }));
-  const file = join(config.dataDir, "auth.sqlite");
   const nowUs = createClock();
   const newId = () => crypto.randomUUID();
-  const store = resources.use(await openAuthStore({ kind: "sqlite", file }, { bus, log, nowUs, newId }));
+  const meter = createMeter({ processMetrics: true });
+  const { bus, onBusReconnect } = await openEventBus(eventBusConfigOf(config.bus, "auth"), { log, meter });
+  resources.use(bus);
+  const storeConfig = storeConfigOf(mongodbPlaceOf(config.mongodb, "auth"), config.dataDir);
+  const store = resources.use(await openAuthStore(storeConfig, { bus, log, nowUs, newId, onBusReconnect }));
   const { pepper: current, previousPepper: previous, bootstrapKey } = config.auth;
   const auth = createAuthService({
     store,
     peppers: { current, previous },
     log,
-    meter: createMeter({ processMetrics: true }),
+    meter,
     nowUs,
     newId,
   });
@@ -51,6 +53,20 @@ await run(async (resources) => {
       verifyKey: async (ctx, apiKey) => principalFromProto(await own.verifyKey(ctx, { apiKey })),
     }),
   );
+  resources.use(
+    await serveProbes({
+      host,
+      port: port === 0 ? 0 : port + PROBE_PORT_OFFSET,
+      ready: () => auth.ready(),
+      renderMetrics: () => meter.render(),
+    }),
+  );
   server.setServing(true);
   log.info({ host, port: server.port }, "serving");
 });
+
+function storeConfigOf(place: MongodbPlace | undefined, dataDir: string): AuthStoreConfig {
+  if (place) return { kind: "mongodb", ...place };
+  mkdirSync(dataDir, { recursive: true });
+  return { kind: "sqlite", file: join(dataDir, "auth.sqlite") };
+}

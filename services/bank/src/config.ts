@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { int, oneOf, secret, string } from "@memory-bank/config";
+import { busFields, int, mongodbFields, oneOf, secret, string } from "@memory-bank/config";
 import { AppError } from "@memory-bank/errors";
 import { type ConfigFile, emptyConfigFile, parseConfigFile } from "./domain/config-file.ts";
 
@@ -28,6 +28,8 @@ const address = (name: string, value: string) =>
 /** A process that runs only the bank service. */
 export const bankProcessConfig = {
   bank: bankConfig,
+  bus: busFields,
+  mongodb: mongodbFields,
   dataDir: string("DATA_DIR", { description: "Folder of the database files", default: "./data" }),
   logLevel: oneOf("LOG_LEVEL", {
     description: "Least important lines that are written",

@@ -1,16 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { describeConfig, int, loadConfig, oneOf, secret, string } from "@memory-bank/config";
+import { busFields, describeConfig, int, loadConfig, oneOf, qdrantFields, secret, string } from "@memory-bank/config";
 import type { Role } from "@memory-bank/context";
-import { createInProcessBus } from "@memory-bank/events";
-import { createClock, run } from "@memory-bank/lifecycle";
+import { eventBusConfigOf, openEventBus } from "@memory-bank/events";
+import { createClock, PROBE_PORT_OFFSET, run, serveProbes } from "@memory-bank/lifecycle";
 import { languageModelConfig, languageModelConfigOf, openEmbedder, openLanguageModel } from "@memory-bank/models";
 import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { connect, serve } from "@memory-bank/rpc";
 import { lockFolder } from "@memory-bank/storage";
-import { createLogger } from "@memory-bank/telemetry";
-import { embedderConfigOf, embeddingsConfig, memoryConfig } from "./config.ts";
+import { createLogger, createMeter } from "@memory-bank/telemetry";
+import { embedderConfigOf, embeddingsConfig, memoryConfig, otherEmbedderOf } from "./config.ts";
 import { createMemoryService } from "./service.ts";
 import { openMemoryStore } from "./store/open-memory-store.ts";
 import { openVectorIndex } from "./vector/open-vector-index.ts";
@@ -23,6 +23,8 @@ const memoryProcessConfig = {
   memory: memoryConfig,
   embeddings: embeddingsConfig,
   llm: languageModelConfig,
+  bus: busFields,
+  qdrant: qdrantFields,
   dataDir: string("DATA_DIR", { description: "Folder of the database files", default: "./data" }),
   logLevel: oneOf("LOG_LEVEL", {
     description: "Least important lines written",
@@ -37,7 +39,7 @@ const memoryProcessConfig = {
   peers: { auth: address("AUTH_RPC_ADDRESS", "127.0.0.1:50052"), bank: address("BANK_RPC_ADDRESS", "127.0.0.1:50053") },
 };
 
-// The memory service alone in a process. Its events stay in the process until a bus that others share is configured.
+// The memory service alone in a process, over its documents in DATA_DIR. Without a configured bus its events stay in the process.
 await run(async (resources) => {
   const { config, warnings } = loadConfig(memoryProcessConfig, process.env);
   const log = createLogger({ level: config.logLevel }).child({ service: "memory" });
@@ -49,7 +51,9 @@ await run(async (resources) => {
   const folder = join(config.dataDir, "memory");
   mkdirSync(folder, { recursive: true });
   resources.use(lockFolder(folder));
-  const bus = resources.use(createInProcessBus({ log }));
+  const meter = createMeter({ processMetrics: true });
+  const { bus } = await openEventBus(eventBusConfigOf(config.bus, "memory"), { log, meter });
+  resources.use(bus);
   const storage = resources.use(
     await openMemoryStore({ kind: "sqlite", file: join(folder, "memory.sqlite") }, { bus, log, nowUs }),
   );
@@ -57,7 +61,12 @@ await run(async (resources) => {
   const languageModel = await openLanguageModel(languageModelConfigOf(config.llm), { log });
   const { id: embedderId, dimensions } = embedder;
   const vectors = resources.use(
-    await openVectorIndex({ kind: "sqlite", file: join(folder, "vectors.sqlite"), embedderId, dimensions }),
+    await openVectorIndex({
+      kind: "sqlite",
+      file: join(folder, "vectors.sqlite"),
+      otherEmbedder: otherEmbedderOf(config.embeddings),
+      ...{ embedderId, dimensions },
+    }),
   );
   await storage.jobs.reclaimAll();
   const { serviceToken } = config.rpc;
@@ -68,6 +77,8 @@ await run(async (resources) => {
     ...{ vectors, embedder, languageModel, bank, log, nowUs, newId },
     ...config.memory,
     owner: `memory-${newId()}`,
+    // The folder is locked for this process.
+    isAlone: true,
   });
   const server = resources.use(
     await serve([service], {
@@ -82,6 +93,15 @@ await run(async (resources) => {
   await service.start();
   resources.defer(() => service.stop());
   await service.ready();
+  const { host, port } = config.rpc;
+  resources.use(
+    await serveProbes({
+      host,
+      port: port === 0 ? 0 : port + PROBE_PORT_OFFSET,
+      ready: () => service.ready(),
+      renderMetrics: () => meter.render(),
+    }),
+  );
   server.setServing(true);
   log.info({ port: server.port }, "serving");
 });

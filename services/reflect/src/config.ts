@@ -1,4 +1,4 @@
-import { int, oneOf, secret, string } from "@memory-bank/config";
+import { busFields, int, oneOf, secret, string } from "@memory-bank/config";
 import { languageModelConfig } from "@memory-bank/models";
 
 /** Settings of the reflect service, whichever root starts it. */
@@ -19,6 +19,7 @@ const address = (name: string, value: string) =>
 /** A process that runs only the reflect service. */
 export const reflectProcessConfig = {
   reflect: reflectConfig,
+  bus: busFields,
   dataDir: string("DATA_DIR", { description: "Folder of the database files", default: "./data" }),
   logLevel: oneOf("LOG_LEVEL", {
     description: "Least important lines that are written",

@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeConfig, loadConfig } from "@memory-bank/config";
 import type { Role } from "@memory-bank/context";
-import { createInProcessBus } from "@memory-bank/events";
-import { createClock, run } from "@memory-bank/lifecycle";
+import { eventBusConfigOf, openEventBus } from "@memory-bank/events";
+import { createClock, PROBE_PORT_OFFSET, run, serveProbes } from "@memory-bank/lifecycle";
 import { languageModelConfigOf, openLanguageModel } from "@memory-bank/models";
 import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { BankInternalServiceService, BankServiceService } from "@memory-bank/proto/bank/v1/bank";
@@ -15,7 +15,7 @@ import { reflectProcessConfig } from "./config.ts";
 import { createReflectService } from "./service.ts";
 import { openReflectStore } from "./store/open-reflect-store.ts";
 
-// The reflect service alone in a process. Its events stay in the process until a bus that others share is configured.
+// The reflect service alone in a process, over its records in DATA_DIR. Without a configured bus its events stay in the process.
 await run(async (resources) => {
   const { config, warnings } = loadConfig(reflectProcessConfig, process.env);
   const log = createLogger({ level: config.logLevel }).child({ service: "reflect" });
@@ -25,6 +25,8 @@ await run(async (resources) => {
   const nowUs = createClock();
   const newId = () => crypto.randomUUID();
   const meter = createMeter({ processMetrics: true });
+  const { bus } = await openEventBus(eventBusConfigOf(config.bus, "reflect"), { log, meter });
+  resources.use(bus);
   const folder = join(config.dataDir, "reflect");
   mkdirSync(folder, { recursive: true });
   resources.use(lockFolder(folder));
@@ -36,7 +38,7 @@ await run(async (resources) => {
 
   const service = createReflectService({
     ...storage,
-    bus: resources.use(createInProcessBus({ log, meter })),
+    bus,
     bank: { ...bank.client(BankInternalServiceService), ...bank.client(BankServiceService) },
     memory: { ...memory.client(MemoryServiceService), ...memory.client(MemoryInternalServiceService) },
     languageModel: await openLanguageModel(languageModelConfigOf(config.llm), { log, meter }),
@@ -61,6 +63,15 @@ await run(async (resources) => {
     }),
   );
   await service.ready();
+  const { host, port } = config.rpc;
+  resources.use(
+    await serveProbes({
+      host,
+      port: port === 0 ? 0 : port + PROBE_PORT_OFFSET,
+      ready: () => service.ready(),
+      renderMetrics: () => meter.render(),
+    }),
+  );
   server.setServing(true);
   log.info({ port: server.port }, "serving");
 });

@@ -1,4 +1,4 @@
-import { bool, int, list, oneOf, secret, string } from "@memory-bank/config";
+import { bool, busFields, int, list, mongodbFields, oneOf, secret, string } from "@memory-bank/config";
 import { AppError } from "@memory-bank/errors";
 import { eventTypes } from "./domain/envelope.ts";
 import { createTargetVault, parseVaultKey, type TargetVault } from "./domain/target-vault.ts";
@@ -43,6 +43,8 @@ export const webhookConfig = {
 /** Settings of the process that runs this service alone. Its replicas share a database, so they must be given one key. */
 export const webhookProcessConfig = {
   webhook: { ...webhookConfig, encryptionKey: secret("WEBHOOK_ENCRYPTION_KEY", { description: keyDescription }) },
+  bus: busFields,
+  mongodb: mongodbFields,
   dataDir: string("DATA_DIR", { description: "Folder of the database file", default: "./data" }),
   logLevel: oneOf("LOG_LEVEL", {
     description: "Least important lines that are written",

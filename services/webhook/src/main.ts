@@ -2,21 +2,21 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeConfig, loadConfig } from "@memory-bank/config";
 import type { CallContext, Principal, Role } from "@memory-bank/context";
-import { createInProcessBus } from "@memory-bank/events";
-import { createClock, run } from "@memory-bank/lifecycle";
+import { eventBusConfigOf, openEventBus } from "@memory-bank/events";
+import { createClock, PROBE_PORT_OFFSET, type Resources, run, serveProbes } from "@memory-bank/lifecycle";
 import { AuthInternalServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
 import { connect, type Rpc, type RpcServer, serve } from "@memory-bank/rpc";
-import { lockFolder } from "@memory-bank/storage";
+import { lockFolder, type MongodbPlace, mongodbPlaceOf } from "@memory-bank/storage";
 import { createLogger, createMeter } from "@memory-bank/telemetry";
 import { serverWebhookOf, vaultFromConfig, webhookProcessConfig } from "./config.ts";
 import { createAllowList } from "./domain/allow-list.ts";
 import { createDestinationGuard } from "./sender/destination-guard.ts";
 import { createHttpSender } from "./sender/http-sender.ts";
 import { createWebhookService } from "./service.ts";
-import { openWebhookStore } from "./store/open-webhook-store.ts";
+import { openWebhookStore, type WebhookStoreConfig } from "./store/open-webhook-store.ts";
 
-// The webhook service alone in a process. It hears of events once a bus that others share is configured.
+// The webhook service alone in a process. Without a configured bus it hears of no events.
 await run(async (resources) => {
   const { config, warnings } = loadConfig(webhookProcessConfig, process.env);
   const log = createLogger({ level: config.logLevel }).child({ service: "webhook" });
@@ -24,11 +24,11 @@ await run(async (resources) => {
   log.info({ config: describeConfig(webhookProcessConfig, config) }, "starting");
 
   const newId = () => crypto.randomUUID();
-  const folder = join(config.dataDir, "webhook");
-  mkdirSync(folder, { recursive: true });
-  resources.use(lockFolder(folder));
-  const store = resources.use(await openWebhookStore({ kind: "sqlite", file: join(folder, "webhook.sqlite") }));
-  const bus = resources.use(createInProcessBus({ log }));
+  const meter = createMeter({ processMetrics: true });
+  const storeConfig = storeConfigOf(mongodbPlaceOf(config.mongodb, "webhook"), config.dataDir, resources);
+  const store = resources.use(await openWebhookStore(storeConfig));
+  const { bus } = await openEventBus(eventBusConfigOf(config.bus, "webhook"), { log, meter });
+  resources.use(bus);
   const peer = (address: string) => resources.use(connect({ address, serviceToken: config.rpc.serviceToken }));
   const allowList = createAllowList(config.webhook.allowedHosts);
   let server: RpcServer | undefined;
@@ -45,7 +45,7 @@ await run(async (resources) => {
     keepsResponseBodies: config.webhook.keepsResponseBodies,
     serverWebhook: serverWebhookOf(config.webhook.server),
     log,
-    meter: createMeter({ processMetrics: true }),
+    meter,
     nowUs: createClock(),
     newId,
   });
@@ -61,9 +61,27 @@ await run(async (resources) => {
     }),
   );
   await service.ready();
+  const { host, port } = config.rpc;
+  resources.use(
+    await serveProbes({
+      host,
+      port: port === 0 ? 0 : port + PROBE_PORT_OFFSET,
+      ready: () => service.ready(),
+      renderMetrics: () => meter.render(),
+    }),
+  );
   server.setServing(true);
   log.info({ port: server.port }, "serving");
 });
+
+/** One process has a folder open at a time; a database is shared by all replicas. */
+function storeConfigOf(place: MongodbPlace | undefined, dataDir: string, resources: Resources): WebhookStoreConfig {
+  if (place) return { kind: "mongodb", ...place };
+  const folder = join(dataDir, "webhook");
+  mkdirSync(folder, { recursive: true });
+  resources.use(lockFolder(folder));
+  return { kind: "sqlite", file: join(folder, "webhook.sqlite") };
+}
 
 async function verifyKey(
   auth: Pick<Rpc<typeof AuthInternalServiceService>, "verifyKey">,

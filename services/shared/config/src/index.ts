@@ -1,3 +1,4 @@
+export { busFields, mongodbFields, qdrantFields } from "./cluster-fields.ts";
 export { describeConfig } from "./describe-config.ts";
 export { bool, type Field, type FieldOptions, int, list, oneOf, secret, string } from "./field.ts";
 export {

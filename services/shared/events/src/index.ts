@@ -17,5 +17,6 @@ export {
 } from "./mongodb/outbox-documents.ts";
 export { createMongodbOutboxRelay, type MongodbOutboxRelay, type MongodbOutboxRelayDeps } from "./mongodb/outbox-relay.ts";
 export { type NatsBus, type NatsBusOptions, openNatsBus } from "./nats/nats-bus.ts";
+export { type EventBusConfig, eventBusConfigOf, type OpenedBus, openEventBus } from "./open-event-bus.ts";
 export { createOutboxRelay, type OutboxRelay, type OutboxRelayDeps } from "./outbox-relay.ts";
 export { appendEvents, outboxMigration } from "./sqlite-outbox.ts";

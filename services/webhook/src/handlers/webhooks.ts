@@ -1,4 +1,4 @@
-import { AppError, valueError } from "@memory-bank/errors";
+import { AppError } from "@memory-bank/errors";
 import type { WebhookServiceService } from "@memory-bank/proto/webhook/v1/webhook";
 import type { Rpc } from "@memory-bank/rpc";
 import { httpConfigFromProto, webhookToProto } from "../convert.ts";
@@ -50,9 +50,7 @@ export function createWebhookHandlers(deps: HandlerDeps): WebhookHandlers {
       const change = changeOf(request);
       const { enabled } = request;
       const eventTypes = request.eventTypes && checkedEventTypes(request.eventTypes.values);
-      if (!touchesTarget(change) && enabled === undefined && eventTypes === undefined) {
-        throw valueError(["body"], "No fields provided to update");
-      }
+      const isChange = touchesTarget(change) || enabled !== undefined || eventTypes !== undefined;
       const updatedAtUs = nowUs();
       const changedSealed = ({ target }: Webhook) =>
         touchesTarget(change) ? vault.seal(newId(), changedTarget(vault.open(target), change, allowList, updatedAtUs)) : target;
@@ -61,7 +59,7 @@ export function createWebhookHandlers(deps: HandlerDeps): WebhookHandlers {
         eventTypes: eventTypes ?? current.eventTypes,
         isEnabled: enabled ?? current.isEnabled,
         target: changedSealed(current),
-        updatedAtUs,
+        updatedAtUs: isChange ? updatedAtUs : current.updatedAtUs,
       }));
       if (webhook.isEnabled) deps.nudge([webhook.id]); // deliveries that were held may be due
       return toProto(webhook);

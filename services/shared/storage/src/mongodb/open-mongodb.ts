@@ -25,6 +25,15 @@ export interface MongodbDatabase extends AsyncDisposable {
   ping(): Promise<void>;
 }
 
+/** The database of a service, or `undefined` when no server is configured. */
+export function mongodbPlaceOf(
+  settings: { url: string | undefined; databasePrefix: string; migrate: "run" | "require" },
+  service: string,
+): MongodbPlace | undefined {
+  const { url, databasePrefix, migrate } = settings;
+  return url === undefined ? undefined : { url, database: `${databasePrefix}${service}`, migrate };
+}
+
 const SERVER_SELECTION_TIMEOUT_MS = 3_000; // an election takes one or two seconds; callers still wait then
 const CONNECT_TIMEOUT_MS = 2_000;
 const SOCKET_TIMEOUT_MS = 15_000; // of one command; the largest writes take less than a second
