@@ -26,9 +26,9 @@ export function str(options: StrOptions = {}): Schema<string> {
 }
 
 const ID_LENGTH_MAX = 255;
-// Control characters, and lone surrogates, which in unicode mode match this range and nothing else does.
-const idPattern = String.raw`^[^\x00-\x1f\x7f-\x9f\ud800-\udfff]*$`;
-const segmentPattern = String.raw`^[^/\x00-\x1f\x7f-\x9f\ud800-\udfff]*$`;
+// Without control characters. Lone surrogates do not fit either, but no pattern that other languages read can say so.
+const idPattern = String.raw`^[^\x00-\x1f\x7f-\x9f]*$`;
+const segmentPattern = String.raw`^[^/\x00-\x1f\x7f-\x9f]*$`;
 
 /** A caller-chosen id in a body or query, 1 to 255 code points. Never cleaned: two different ids must not become one. */
 export function id(options: StrOptions = {}): Schema<string> {
@@ -63,7 +63,7 @@ function readText(
   if (min !== undefined && text.length < min * 2 && codePointCount(text) < min) {
     return fault(walk, "string_too_short", `String should have at least ${characters(min)}`, input, { min_length: min });
   }
-  if (pattern && !pattern.test(text)) {
+  if (pattern && !(pattern.test(text) && text.isWellFormed())) {
     const context = { pattern: pattern.source };
     return fault(walk, "string_pattern_mismatch", `String should match pattern '${pattern.source}'`, input, context);
   }
