@@ -8,7 +8,14 @@ import type { CallContext } from "@memory-bank/context";
 import { createInProcessBus } from "@memory-bank/events";
 import { createGateway, createKeyVerifier, type GatewayClients, routes } from "@memory-bank/gateway";
 import { createClock, type Resources } from "@memory-bank/lifecycle";
-import { createMemoryService, embedderConfigOf, openMemoryStore, openVectorIndex, warmExtraction } from "@memory-bank/memory";
+import {
+  createMemoryService,
+  embedderConfigOf,
+  openMemoryStore,
+  openVectorIndex,
+  otherEmbedderOf,
+  warmExtraction,
+} from "@memory-bank/memory";
 import { languageModelConfigOf, openEmbedder, openLanguageModel } from "@memory-bank/models";
 import { AuthInternalServiceService, AuthServiceService } from "@memory-bank/proto/auth/v1/auth";
 import { BankInternalServiceService, BankServiceService } from "@memory-bank/proto/bank/v1/bank";
@@ -92,7 +99,12 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   const storage = resources.use(await openMemoryStore({ kind: "sqlite", file: inData("memory.sqlite") }, { bus, log, nowUs }));
   const { id: embedderId, dimensions } = embedder;
   const vectors = resources.use(
-    await openVectorIndex({ kind: "sqlite", file: inData("vectors.sqlite"), embedderId, dimensions }),
+    await openVectorIndex({
+      kind: "sqlite",
+      file: inData("vectors.sqlite"),
+      otherEmbedder: otherEmbedderOf(config.embeddings),
+      ...{ embedderId, dimensions },
+    }),
   );
   const memory = createMemoryService({
     ...common,
@@ -102,6 +114,8 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     languageModel,
     bank: bankInternal,
     owner: "embedded",
+    isAlone: true,
+    auditKeepsText: config.gateway.auditKeepsText,
     recallIndexBytesMax: config.memory.recallIndexBytesMax,
     retainConcurrency: config.memory.retainConcurrency,
   });
@@ -118,9 +132,10 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   // No webhook may call this process; its ports become known one by one.
   const ownPorts: number[] = [];
   const allowList = createAllowList(config.webhook.allowedHosts);
+  const webhookStore = resources.use(await openWebhookStore({ kind: "sqlite", file: inData("webhook.sqlite") }));
   const webhook = createWebhookService({
     ...common,
-    store: resources.use(await openWebhookStore({ kind: "sqlite", file: inData("webhook.sqlite") })),
+    store: webhookStore,
     sender: resources.use(createHttpSender({ guard: createDestinationGuard({ allowList, ownPorts: () => ownPorts }) })),
     bank: bankInternal,
     bus,
@@ -141,6 +156,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   // Nobody else works on this folder: what a killed process had claimed is free again.
   await storage.jobs.reclaimAll();
   await reflectStorage.jobs.reclaimAll();
+  for (const owner of await webhookStore.listOwners()) await webhookStore.releaseOwner(owner, nowUs());
 
   // In process whatever the mesh is: what it holds at a stop is written after the sockets are closed.
   const auditQueue = resources.use(createAuditQueue({ ...common, bank: mesh.client(BankInternalServiceService) }));
