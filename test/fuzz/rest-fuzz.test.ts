@@ -11,7 +11,7 @@ const requests = isFullSize ? 50_000 : 1_500;
 const inFlight = 8;
 const requestMsMax = 100;
 /** Young heap, caches that fill, and pages that the allocator keeps; a leak of 8 KB per request would show in the full size. */
-const growthBytesMax = 400 * 1024 * 1024;
+const growthBytesMax = 256 * 1024 * 1024;
 const seenIdsMax = 300;
 
 test(
