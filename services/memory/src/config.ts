@@ -1,4 +1,4 @@
-import { int, oneOf, secret, string } from "@memory-bank/config";
+import { bool, int, oneOf, secret, string } from "@memory-bank/config";
 import type { EmbedderConfig } from "@memory-bank/models";
 
 const MIB = 1024 * 1024;
@@ -26,6 +26,10 @@ export const embeddingsConfig = {
     values: ["local", "lexical", "openai"],
     default: "local",
   }),
+  reembeds: bool("MEMORY_EMBEDDINGS_REEMBED", {
+    description: "Vectors of another embedder are discarded and made anew, bank by bank, instead of refusing to start",
+    default: false,
+  }),
   model: string("EMBEDDINGS_MODEL", { description: "Name of the embedding model", optional: true }),
   openaiApiKey: secret("OPENAI_API_KEY", { description: "Key of the OpenAI-compatible server", optional: true }),
   openaiBaseUrl: string("OPENAI_BASE_URL", { description: "Address of the OpenAI-compatible server", optional: true }),
@@ -39,6 +43,10 @@ interface Embeddings {
   readonly openaiApiKey: string | undefined;
   readonly openaiBaseUrl: string | undefined;
 }
+
+/** What happens at the start to vectors that another embedder made. */
+export const otherEmbedderOf = ({ reembeds }: { readonly reembeds: boolean }): "discard" | "refuse" =>
+  reembeds ? "discard" : "refuse";
 
 /** The embedder that the settings name. */
 export function embedderConfigOf({ provider, model, openaiApiKey, openaiBaseUrl }: Embeddings): EmbedderConfig {

@@ -4,9 +4,9 @@ import type { UpdateMemoryRequest } from "@memory-bank/proto/memory/v1/memory";
 import { defined } from "./convert.ts";
 import { type EntityMention, type FactType, familyOf } from "./domain/fact.ts";
 import { openEntityDirectory } from "./domain/retain/entity-directory.ts";
-import { extractFacts } from "./domain/retain/extract.ts";
 import { semanticLinksMax, temporalLinks, temporalLinksMax, temporalWindowUs } from "./domain/retain/links.ts";
 import { searchTokens } from "./domain/retain/plan-retain.ts";
+import { rereadUnit } from "./domain/retain/reread-unit.ts";
 import { retainSettings } from "./domain/retain/retain-settings.ts";
 import { eventUsOf, type Link, type Unit } from "./domain/unit.ts";
 import type { MemoryDeps, ResolvedBank } from "./memory-deps.ts";
@@ -38,7 +38,7 @@ export function editMemory(
       await afterRemoval(deps, bank, committed.removedUnitIds);
     } else {
       const family = familyOf(after.type);
-      const read = readSentence(after);
+      const read = rereadUnit(after);
       const [vector] = await deps.embedder.embed([read.embeddedText], { signal, purpose: "document" });
       await vectors.upsert(bank.bankUid, [{ unitId: before.unitId, vector: vector!, family }]);
       const entities = await resolveEntities(deps, bank, request, after, read.entities);
@@ -91,19 +91,6 @@ function requireSound({ text, occurredStartUs, occurredEndUs }: Unit): void {
   if (occurredStartUs !== undefined && occurredEndUs !== undefined && occurredEndUs < occurredStartUs) {
     throw new AppError("invalid_argument", "TIME_REVERSED", "occurred_end must not be before occurred_start");
   }
-}
-
-/** The flags, dates and embedded text of an edited sentence, by the same rules as at retain; several sentences count as one. */
-function readSentence(unit: Unit) {
-  const { facts } = extractFacts({
-    content: unit.text,
-    context: unit.context,
-    timestampUs: unit.mentionedAtUs,
-    mode: "verbatim",
-    chunkSize: Number.MAX_SAFE_INTEGER,
-    structuredChunkSize: Number.MAX_SAFE_INTEGER,
-  });
-  return facts[0]!;
 }
 
 /** The entities that the caller names, else those of a changed text; undefined keeps the unit's own. */

@@ -28,6 +28,29 @@ export const memoryRetained = defineEvent(
   }),
 );
 
+const json = Type.Record(Type.String(), Type.Unknown());
+
+/** Audit entries of jobs, for bank. Their ids make a repeated delivery harmless. */
+export const auditRecorded = defineEvent(
+  "audit.recorded.v1",
+  Type.Object({
+    entries: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        tenantId: Type.String(),
+        bankId: Type.String(),
+        action: Type.String(),
+        transport: Type.Literal("system"),
+        startedAtUs: Type.Integer(),
+        endedAtUs: Type.Integer(),
+        request: json,
+        response: Type.Union([json, Type.Null()]),
+        metadata: json,
+      }),
+    ),
+  }),
+);
+
 /** A consolidation run ended, or an attempt at it failed. */
 export const consolidationCompleted = defineEvent(
   "consolidation.completed.v1",

@@ -1,7 +1,10 @@
-export { embedderConfigOf, embeddingsConfig, memoryConfig } from "./config.ts";
+export { embedderConfigOf, embeddingsConfig, memoryConfig, otherEmbedderOf } from "./config.ts";
 export { warmExtraction } from "./domain/retain/extract.ts";
+export { createKeyedLock } from "./keyed-lock.ts";
+export type { Disagreement, MemoryKeeping } from "./memory-keeping.ts";
 export type { MemoryStore } from "./memory-store.ts";
 export { createMemoryService, type MemoryServiceDeps } from "./service.ts";
 export { type MemoryStorage, type MemoryStoreConfig, openMemoryStore } from "./store/open-memory-store.ts";
 export { openVectorIndex, type VectorIndexConfig } from "./vector/open-vector-index.ts";
 export type { VectorIndex } from "./vector-index.ts";
+export { type BankReport, selectBanks, type VerifyDeps, verifyBank } from "./verify/verify-bank.ts";

@@ -5,6 +5,7 @@ import type { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank
 import type { Rpc } from "@memory-bank/rpc";
 import type { BankRef } from "./domain/unit.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
+import type { MemoryKeeping } from "./memory-keeping.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { RecallIndexes } from "./recall-indexes.ts";
 import type { VectorIndex } from "./vector-index.ts";
@@ -12,6 +13,7 @@ import type { VectorIndex } from "./vector-index.ts";
 /** What the handlers work with. */
 export interface MemoryDeps {
   readonly store: MemoryStore;
+  readonly keeping: MemoryKeeping;
   readonly vectors: VectorIndex;
   readonly jobs: JobStore;
   readonly embedder: Embedder;

@@ -342,6 +342,9 @@ export interface MemoryStore extends AsyncDisposable {
   /** Banks with pending units, for the sweep. */
   banksWithPending(limit: number): Promise<readonly BankRef[]>;
 
+  /** True while units of the bank wait for the vectors of another embedder: it cannot be searched by meaning then. */
+  lacksVectors(bankUid: string): Promise<boolean>;
+
   /** What the recall index of a bank at `sinceSeq` (0: none) lacks. */
   changesSince(bankUid: string, sinceSeq: number): Promise<IndexChanges>;
   /** Live units in the scope that changed after a commit, the newest change, and which of some ids are not live. */

@@ -8,14 +8,19 @@ import { understandQuery } from "./domain/recall/query.ts";
 import { type RecallHit, rankRecall } from "./domain/recall/recall.ts";
 import type { RecallSettings } from "./domain/recall/recall-settings.ts";
 import { meaningShareOf } from "./domain/recall/score.ts";
+import type { MemoryStore } from "./memory-store.ts";
 import type { RecallIndexes } from "./recall-indexes.ts";
 import type { VectorIndex } from "./vector-index.ts";
 
 export interface RecallDeps {
+  readonly store: Pick<MemoryStore, "lacksVectors">;
   readonly indexes: RecallIndexes;
   readonly vectors: VectorIndex;
   readonly embedder: Embedder;
 }
+
+/** What is found of a bank whose vectors are being made anew: some would come up, and seem the only ones that fit. */
+const noMeanings: Pick<VectorIndex, "search" | "scores"> = { search: async () => [], scores: async () => new Map() };
 
 export interface RecallCall {
   readonly bankUid: string;
@@ -55,8 +60,8 @@ const hitsPerCandidate = 2;
 
 /** Finds memories: understand the question, gather candidates from the arms, score them in one way, cut to the budget. */
 export async function recallMemories(deps: RecallDeps, call: RecallCall): Promise<Recalled> {
-  const { vectors } = deps;
   const { bankUid, filter, settings } = call;
+  const vectors = (await deps.store.lacksVectors(bankUid)) ? noMeanings : deps.vectors;
   const clock = createStopwatch();
   const first = await deps.indexes.fresh(bankUid);
   clock.lap("index");

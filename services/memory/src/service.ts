@@ -1,7 +1,7 @@
 import { type CallContext, systemContext } from "@memory-bank/context";
 import { AppError, isAppError } from "@memory-bank/errors";
-import type { OutboxRelay } from "@memory-bank/events";
-import { createJobRunner, type JobStore } from "@memory-bank/jobs";
+import type { DomainEvent, OutboxRelay } from "@memory-bank/events";
+import { createJobRunner, type Job, type JobStore } from "@memory-bank/jobs";
 import { systemTimers, type TimerHandle } from "@memory-bank/lifecycle";
 import type { Embedder, LanguageModel } from "@memory-bank/models";
 import type { BankInternalServiceService } from "@memory-bank/proto/bank/v1/bank";
@@ -21,14 +21,20 @@ import { operationHandlers } from "./handlers/operations.ts";
 import { recallHandlers } from "./handlers/recall.ts";
 import { retainHandlers, runRetainJob } from "./handlers/retain.ts";
 import { statsHandlers } from "./handlers/stats.ts";
+import { verifyHandlers } from "./handlers/verify.ts";
+import { createJobAudit } from "./job-audit.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
 import type { MemoryDeps } from "./memory-deps.ts";
+import type { MemoryKeeping } from "./memory-keeping.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import { createRecallIndexes } from "./recall-indexes.ts";
+import { REEMBED_KIND, reembedJob, retryReembed, runReembedJob } from "./reembed/reembed-job.ts";
 import type { VectorIndex } from "./vector-index.ts";
+import { sweepVectors } from "./verify/sweep-vectors.ts";
 
 export interface MemoryServiceDeps {
   readonly store: MemoryStore;
+  readonly keeping: MemoryKeeping;
   readonly vectors: VectorIndex;
   readonly jobs: JobStore;
   readonly embedder: Embedder;
@@ -37,6 +43,8 @@ export interface MemoryServiceDeps {
   readonly bank: Pick<Rpc<typeof BankInternalServiceService>, "resolveBank">;
   /** Publishes what commits leave in the store's outbox. */
   readonly relay: Pick<OutboxRelay, "start" | "nudge">;
+  /** Puts events into the same outbox that no commit carries. */
+  readonly tell: (events: readonly DomainEvent[]) => Promise<void>;
   readonly log: Logger;
   readonly nowUs: () => number;
   readonly newId: () => string;
@@ -46,12 +54,18 @@ export interface MemoryServiceDeps {
   readonly recallIndexBytesMax: number;
   /** Retain jobs at once. */
   readonly retainConcurrency: number;
+  /** True when no other process works on the same banks: then vectors that a killed process left behind can be told from work in progress. Default: false. */
+  readonly isAlone?: boolean;
+  /** The audit log keeps the text of memories, also after they are forgotten. Default: it does not. */
+  readonly auditKeepsText?: boolean;
 }
 
 /** Banks consolidated at once: most of a round by rules is waiting for the store, and of one by a model for the model. */
 const consolidationConcurrency = 4;
 /** A bank whose run got lost, or whose consolidation was switched on later, waits this long at most (contract 13). */
 const sweepIntervalMs = 300_000;
+/** Every encoder thread works for one such job already. */
+const reembedConcurrency = 1;
 
 /** Retain, recall and everything that is kept of them. */
 export function createMemoryService(given: MemoryServiceDeps): Service {
@@ -84,18 +98,39 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
       if (!stopped.signal.aborted) sweepLater();
     }, sweepIntervalMs);
   };
+  const audit = createJobAudit({ ...given, keepsText: given.auditKeepsText ?? false });
+  /** What a job works with: its last commit leaves its entry in the audit log. */
+  const recording = (job: Job): MemoryDeps => ({ ...deps, store: audit.recordingStore(deps.store, job) });
+  /** Observations are found again by meaning; while that is impossible, a round would write them twice. */
+  const requireVectors = async ({ groupKey }: Job): Promise<void> => {
+    if (!(await given.store.lacksVectors(groupKey))) return;
+    throw new AppError("unavailable", "VECTORS_MISSING", "The bank's vectors are being made anew");
+  };
+  let swept: Promise<void> = Promise.resolve();
   const runner = createJobRunner({
     store: given.jobs,
     handlers: {
       retain: {
         concurrency: given.retainConcurrency,
-        handle: (job, run) => runRetainJob(deps, jobContext(run.signal), job, run),
+        handle: (job, run) => runRetainJob(recording(job), jobContext(run.signal), job, run),
       },
       consolidation: {
         concurrency: consolidationConcurrency,
         retry: retryConsolidation,
-        handle: (job, run) => runConsolidationJob({ ...deps, log, consolidatorFor }, jobContext(run.signal), job, run),
+        async handle(job, run) {
+          await requireVectors(job);
+          return runConsolidationJob({ ...recording(job), log, consolidatorFor }, jobContext(run.signal), job, run);
+        },
       },
+      [REEMBED_KIND]: {
+        concurrency: reembedConcurrency,
+        retry: retryReembed,
+        handle: (job, run) => runReembedJob(deps, jobContext(run.signal), job, run),
+      },
+    },
+    async onEnded(job, end) {
+      await audit.onEnded(job, end);
+      given.relay.nudge();
     },
     now: nowUs,
     log,
@@ -117,16 +152,28 @@ export function createMemoryService(given: MemoryServiceDeps): Service {
           ...consolidationHandlers(deps),
         }),
       ),
-      implement(MemoryInternalServiceService, internalHandlers(deps)),
+      implement(MemoryInternalServiceService, {
+        ...internalHandlers(deps),
+        ...verifyHandlers(deps, { isAlone: given.isAlone ?? false }),
+      }),
     ],
     async start() {
+      const lacking = await given.keeping.adoptEmbedder(given.embedder.id, (bank) => reembedJob(bank, newId(), nowUs()));
+      if (lacking > 0)
+        log.warn({ banks: lacking }, "vectors of another embedder are made anew; until then recall goes without meaning");
       given.relay.start();
       runner.start();
       sweepLater();
+      if (given.isAlone) {
+        swept = sweepVectors({ ...deps, log }, stopped.signal).catch((error: unknown) => {
+          if (!stopped.signal.aborted) log.warn({ err: error }, "vectors were not swept");
+        });
+      }
     },
     async stop() {
       stopped.abort();
       systemTimers.clearTimeout(sweepTimer);
+      await swept;
       await runner.stop();
     },
     async ready() {

@@ -5,8 +5,10 @@ import { defined, tagFilterFromProto } from "../convert.ts";
 import { type FactType, factTypes, familyOf } from "../domain/fact.ts";
 import { type MemoryDeps, readableUid } from "../memory-deps.ts";
 
+type Internal = Omit<Rpc<typeof MemoryInternalServiceService>, "verifyBanks">;
+
 /** Calls of the mesh: the end of a bank, and what reflect needs beside recall. */
-export const internalHandlers = (deps: MemoryDeps): Rpc<typeof MemoryInternalServiceService> => ({
+export const internalHandlers = (deps: MemoryDeps): Internal => ({
   async fence(_, { bankUid }) {
     const hiddenCount = await deps.store.fence(bankUid);
     await deps.jobs.cancelGroup(bankUid);

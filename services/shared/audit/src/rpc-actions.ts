@@ -62,7 +62,8 @@ export function rpcActionOf(path: string): RpcAction | undefined {
   return rpcActions[path.slice(path.lastIndexOf("/") + 1)];
 }
 
-function withDigestedItems(request: JsonObject): unknown {
+/** A retain without the texts of its items. */
+export function withDigestedItems(request: JsonObject): JsonObject {
   const { items } = request;
   if (!Array.isArray(items)) return request;
   const content = digested("content");

@@ -10,7 +10,7 @@ export {
   type JsonValue,
   type NewJob,
 } from "./job.ts";
-export { createJobRunner, type JobHandler, type JobRun, type JobRunner, type JobRunnerDeps } from "./job-runner.ts";
+export { createJobRunner, type JobEnd, type JobHandler, type JobRun, type JobRunner, type JobRunnerDeps } from "./job-runner.ts";
 export {
   type BackToPending,
   CLAIM_BATCH_MAX,

@@ -23,6 +23,9 @@ export interface JobHandler {
   readonly concurrency: number;
 }
 
+/** How a job ended for good. A committed one was ended by its handler, perhaps as failed: its record tells. */
+export type JobEnd = { readonly status: "completed" | "committed" } | { readonly status: "failed"; readonly error: string };
+
 export interface JobRunnerDeps {
   readonly store: JobStore;
   /** By kind. Other kinds are left to other runners. */
@@ -32,6 +35,8 @@ export interface JobRunnerDeps {
   readonly log: Logger;
   /** Different for every runner of every process, for example a fresh id. */
   readonly owner: string;
+  /** Called after a job has ended here, with the job as it was taken. What it throws is logged and changes nothing. */
+  readonly onEnded?: (job: Job, end: JobEnd) => Promise<void>;
   readonly pollMs?: number;
   readonly leaseMs?: number;
   readonly timers?: Timers;
@@ -136,6 +141,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     try {
       const result = await handle(entry);
       if (result !== "committed") await persist(entry, () => store.complete(claim, result));
+      await tellEnd(job, { status: result === "committed" ? "committed" : "completed" });
       return "completed";
     } catch (error) {
       if (isLeaseLost(error) || isLeaseLost(entry.abort.signal.reason)) return "lease_lost";
@@ -174,7 +180,16 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       return next === "pending" ? "retried" : "superseded";
     }
     await store.fail(claim, message);
+    await tellEnd(job, { status: "failed", error: message });
     return "failed";
+  }
+
+  async function tellEnd(job: Job, end: JobEnd): Promise<void> {
+    try {
+      await deps.onEnded?.(job, end);
+    } catch (error) {
+      log.error({ err: error, jobId: job.id, kind: job.kind }, "the end of a job could not be told");
+    }
   }
 
   /** Repeats a write while the store is away: finished work is not thrown away, and its lease is kept alive meanwhile. */

@@ -1096,6 +1096,40 @@ export interface ExpandMemoriesResponse {
   expansions: Expansion[];
 }
 
+/** Asks which records of banks disagree. */
+export interface VerifyBanksRequest {
+  /** The tenant of the bank; not read when all banks are meant. */
+  tenantId: string;
+  /** The bank; empty means every bank of every tenant. */
+  bankId: string;
+  /** Mend what can be derived from documents and units. */
+  repair: boolean;
+}
+
+/** One way in which the records of a bank disagree. */
+export interface BankDisagreement {
+  /** The tenant of the bank. */
+  tenantId: string;
+  /** The bank. */
+  bankId: string;
+  /** documents, units, links, observations, mentions, full text, counters, tags, entities, co-occurrences or vectors. */
+  part: string;
+  /** What disagrees, in one line. */
+  text: string;
+  /** True when it was mended by this call. */
+  isRepaired: boolean;
+}
+
+/** Tells what disagrees. */
+export interface VerifyBanksResponse {
+  /** Banks that were looked at. */
+  banksCount: number;
+  /** What was found, bank by bank; at most 10,000. */
+  disagreements: BankDisagreement[];
+  /** What was found beyond them. */
+  omittedCount: number;
+}
+
 function createBaseSuppliedEntity(): SuppliedEntity {
   return { text: "", type: "" };
 }
@@ -11430,6 +11464,371 @@ export const ExpandMemoriesResponse: MessageFns<ExpandMemoriesResponse> = {
   },
 };
 
+function createBaseVerifyBanksRequest(): VerifyBanksRequest {
+  return { tenantId: "", bankId: "", repair: false };
+}
+
+export const VerifyBanksRequest: MessageFns<VerifyBanksRequest> = {
+  encode(message: VerifyBanksRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    if (message.bankId !== "") {
+      writer.uint32(18).string(message.bankId);
+    }
+    if (message.repair !== false) {
+      writer.uint32(24).bool(message.repair);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VerifyBanksRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerifyBanksRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.bankId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.repair = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): VerifyBanksRequest {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      bankId: isSet(object.bankId)
+        ? globalThis.String(object.bankId)
+        : isSet(object.bank_id)
+        ? globalThis.String(object.bank_id)
+        : "",
+      repair: isSet(object.repair) ? globalThis.Boolean(object.repair) : false,
+    };
+  },
+
+  toJSON(message: VerifyBanksRequest): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.bankId !== "") {
+      obj.bankId = message.bankId;
+    }
+    if (message.repair !== false) {
+      obj.repair = message.repair;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<VerifyBanksRequest>, I>>(base?: I): VerifyBanksRequest {
+    return VerifyBanksRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<VerifyBanksRequest>, I>>(object: I): VerifyBanksRequest {
+    const message = createBaseVerifyBanksRequest();
+    message.tenantId = object.tenantId ?? "";
+    message.bankId = object.bankId ?? "";
+    message.repair = object.repair ?? false;
+    return message;
+  },
+};
+
+function createBaseBankDisagreement(): BankDisagreement {
+  return { tenantId: "", bankId: "", part: "", text: "", isRepaired: false };
+}
+
+export const BankDisagreement: MessageFns<BankDisagreement> = {
+  encode(message: BankDisagreement, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    if (message.bankId !== "") {
+      writer.uint32(18).string(message.bankId);
+    }
+    if (message.part !== "") {
+      writer.uint32(26).string(message.part);
+    }
+    if (message.text !== "") {
+      writer.uint32(34).string(message.text);
+    }
+    if (message.isRepaired !== false) {
+      writer.uint32(40).bool(message.isRepaired);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BankDisagreement {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBankDisagreement();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.bankId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.part = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.isRepaired = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BankDisagreement {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      bankId: isSet(object.bankId)
+        ? globalThis.String(object.bankId)
+        : isSet(object.bank_id)
+        ? globalThis.String(object.bank_id)
+        : "",
+      part: isSet(object.part) ? globalThis.String(object.part) : "",
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      isRepaired: isSet(object.isRepaired)
+        ? globalThis.Boolean(object.isRepaired)
+        : isSet(object.is_repaired)
+        ? globalThis.Boolean(object.is_repaired)
+        : false,
+    };
+  },
+
+  toJSON(message: BankDisagreement): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.bankId !== "") {
+      obj.bankId = message.bankId;
+    }
+    if (message.part !== "") {
+      obj.part = message.part;
+    }
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    if (message.isRepaired !== false) {
+      obj.isRepaired = message.isRepaired;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BankDisagreement>, I>>(base?: I): BankDisagreement {
+    return BankDisagreement.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BankDisagreement>, I>>(object: I): BankDisagreement {
+    const message = createBaseBankDisagreement();
+    message.tenantId = object.tenantId ?? "";
+    message.bankId = object.bankId ?? "";
+    message.part = object.part ?? "";
+    message.text = object.text ?? "";
+    message.isRepaired = object.isRepaired ?? false;
+    return message;
+  },
+};
+
+function createBaseVerifyBanksResponse(): VerifyBanksResponse {
+  return { banksCount: 0, disagreements: [], omittedCount: 0 };
+}
+
+export const VerifyBanksResponse: MessageFns<VerifyBanksResponse> = {
+  encode(message: VerifyBanksResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.banksCount !== 0) {
+      writer.uint32(8).int32(message.banksCount);
+    }
+    for (const v of message.disagreements) {
+      BankDisagreement.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.omittedCount !== 0) {
+      writer.uint32(24).int32(message.omittedCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VerifyBanksResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerifyBanksResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.banksCount = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.disagreements.push(BankDisagreement.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.omittedCount = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): VerifyBanksResponse {
+    return {
+      banksCount: isSet(object.banksCount)
+        ? globalThis.Number(object.banksCount)
+        : isSet(object.banks_count)
+        ? globalThis.Number(object.banks_count)
+        : 0,
+      disagreements: globalThis.Array.isArray(object?.disagreements)
+        ? object.disagreements.map((e: any) => BankDisagreement.fromJSON(e))
+        : [],
+      omittedCount: isSet(object.omittedCount)
+        ? globalThis.Number(object.omittedCount)
+        : isSet(object.omitted_count)
+        ? globalThis.Number(object.omitted_count)
+        : 0,
+    };
+  },
+
+  toJSON(message: VerifyBanksResponse): unknown {
+    const obj: any = {};
+    if (message.banksCount !== 0) {
+      obj.banksCount = Math.round(message.banksCount);
+    }
+    if (message.disagreements?.length) {
+      obj.disagreements = message.disagreements.map((e) => BankDisagreement.toJSON(e));
+    }
+    if (message.omittedCount !== 0) {
+      obj.omittedCount = Math.round(message.omittedCount);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<VerifyBanksResponse>, I>>(base?: I): VerifyBanksResponse {
+    return VerifyBanksResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<VerifyBanksResponse>, I>>(object: I): VerifyBanksResponse {
+    const message = createBaseVerifyBanksResponse();
+    message.banksCount = object.banksCount ?? 0;
+    message.disagreements = object.disagreements?.map((e) => BankDisagreement.fromPartial(e)) || [];
+    message.omittedCount = object.omittedCount ?? 0;
+    return message;
+  },
+};
+
 /** The memories of the caller's banks. */
 export type MemoryServiceService = typeof MemoryServiceService;
 export const MemoryServiceService = {
@@ -12400,6 +12799,16 @@ export const MemoryInternalServiceService = {
       Buffer.from(ExpandMemoriesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ExpandMemoriesResponse => ExpandMemoriesResponse.decode(value),
   },
+  /** Checks that what is kept of banks agrees with itself and with the vectors; for operators. Takes as long as the banks are large. */
+  verifyBanks: {
+    path: "/memorybank.memory.v1.MemoryInternalService/VerifyBanks" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: VerifyBanksRequest): Buffer => Buffer.from(VerifyBanksRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): VerifyBanksRequest => VerifyBanksRequest.decode(value),
+    responseSerialize: (value: VerifyBanksResponse): Buffer => Buffer.from(VerifyBanksResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): VerifyBanksResponse => VerifyBanksResponse.decode(value),
+  },
 } as const;
 
 export interface MemoryInternalServiceServer extends UntypedServiceImplementation {
@@ -12411,6 +12820,8 @@ export interface MemoryInternalServiceServer extends UntypedServiceImplementatio
   findScopeChanges: handleUnaryCall<FindScopeChangesRequest, FindScopeChangesResponse>;
   /** Reads the chunk or document around memories, for reflect's expand tool. */
   expandMemories: handleUnaryCall<ExpandMemoriesRequest, ExpandMemoriesResponse>;
+  /** Checks that what is kept of banks agrees with itself and with the vectors; for operators. Takes as long as the banks are large. */
+  verifyBanks: handleUnaryCall<VerifyBanksRequest, VerifyBanksResponse>;
 }
 
 export interface MemoryInternalServiceClient extends Client {
@@ -12477,6 +12888,22 @@ export interface MemoryInternalServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ExpandMemoriesResponse) => void,
+  ): ClientUnaryCall;
+  /** Checks that what is kept of banks agrees with itself and with the vectors; for operators. Takes as long as the banks are large. */
+  verifyBanks(
+    request: VerifyBanksRequest,
+    callback: (error: ServiceError | null, response: VerifyBanksResponse) => void,
+  ): ClientUnaryCall;
+  verifyBanks(
+    request: VerifyBanksRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: VerifyBanksResponse) => void,
+  ): ClientUnaryCall;
+  verifyBanks(
+    request: VerifyBanksRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: VerifyBanksResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -196,6 +196,8 @@ export function createSqliteMemoryStore(db: SqliteDatabase): MemoryStore {
           )
           .map((row) => ({ tenantId: row.tenant_id, bankId: row.bank_id, bankUid: row.bank_uid })),
       ),
+    lacksVectors: async (bankUid) =>
+      db.read((tx) => tx.get("SELECT 1 FROM banks WHERE bank_uid = ? AND lacks_vectors = 1", [bankUid]) !== undefined),
     changesSince: async (bankUid, sinceSeq) => db.read((tx) => changesSince(tx, bankUid, sinceSeq)),
     scopeChanges: (bankUid, scope) =>
       readBank(bankUid, { changedCount: 0, newestUpdatedAtUs: undefined, missingIds: [...scope.citedIds] }, (tx, { bankNo }) => {

@@ -19,7 +19,7 @@ export function claimSpace(db: SqliteDatabase, { embedderId, dimensions, otherEm
       throw new AppError(
         "failed_precondition",
         "EMBEDDER_CHANGED",
-        `The stored vectors were made by embedder '${space.embedder_id}' (${space.dimensions} numbers), not by '${embedderId}' (${dimensions})`,
+        `The stored vectors were made by embedder '${space.embedder_id}' (${space.dimensions} numbers), not by '${embedderId}' (${dimensions}); choose that one again, or set MEMORY_EMBEDDINGS_REEMBED=true to have them made anew`,
         { details: { stored: space.embedder_id, configured: embedderId } },
       );
     }
