@@ -32,8 +32,13 @@ test(`asynchronous retains survive ${kills} kills at random moments: nothing los
       service = await startProcess({ dataDir, ownerKey, env: { EMBEDDINGS_PROVIDER: "lexical" } });
       const api = createApi({ url: service.url, key: ownerKey });
       const load = new AbortController();
+      const before = sent.length;
       const running = Array.from({ length: callers }, () => keepRetaining(api, sent, random.int, load.signal));
-      await new Promise((resolve) => setTimeout(resolve, random.int(5, 600)));
+      // One round in four is killed at any moment, the others once the load runs, so that slow machines see work killed too.
+      if (random.int(0, 3) > 0) {
+        await eventually("a call is acknowledged", async () => sent.slice(before).some((call) => call.isAcknowledged));
+      }
+      await new Promise((resolve) => setTimeout(resolve, random.int(0, 600)));
       await service.kill();
       load.abort();
       await Promise.all(running);
@@ -74,7 +79,7 @@ async function keepRetaining(
 
 async function judge(api: Api, sent: readonly Sent[]): Promise<void> {
   const acknowledged = sent.filter((call) => call.isAcknowledged);
-  expect(acknowledged.length).toBeGreaterThan(kills);
+  expect(acknowledged.length).toBeGreaterThan(0);
   const known: Sent[] = [];
   for (const call of sent) {
     const operation = await eventually(`operation ${call.operationId} ends`, async () => {
