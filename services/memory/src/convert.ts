@@ -10,7 +10,7 @@ import {
 import type * as proto from "@memory-bank/proto/memory/v1/memory";
 import type { RankingRecord } from "./domain/fact.ts";
 import type { RecallHit } from "./domain/recall/recall.ts";
-import type { RetainItem } from "./domain/retain/retain.ts";
+import type { RetainItem } from "./domain/retain/retain-batch.ts";
 import type { TagsMatch as Match, TagFilter, TagGroup } from "./domain/tags.ts";
 import type { ObservationScopes, Unit } from "./domain/unit.ts";
 import type { Chunk, Document, Entity, ObservationChange } from "./memory-store.ts";

@@ -7,4 +7,5 @@ export { createMemoryService, type MemoryServiceDeps } from "./service.ts";
 export { type MemoryStorage, type MemoryStoreConfig, openMemoryStore } from "./store/open-memory-store.ts";
 export { openVectorIndex, type VectorIndexConfig } from "./vector/open-vector-index.ts";
 export type { VectorIndex } from "./vector-index.ts";
-export { type BankReport, selectBanks, type VerifyDeps, verifyBank } from "./verify/verify-bank.ts";
+export type { VerifyDeps } from "./verify/verify-bank.ts";
+export { verifyBanks } from "./verify/verify-banks.ts";

@@ -4,7 +4,7 @@ import type { NewJob } from "@memory-bank/jobs";
 import type { MemoryServiceService } from "@memory-bank/proto/memory/v1/memory";
 import type { Rpc } from "@memory-bank/rpc";
 import { chunkToProto, defined, documentToProto, tagFilterFromProto } from "../convert.ts";
-import type { RetainItem } from "../domain/retain/retain.ts";
+import type { RetainItem } from "../domain/retain/retain-batch.ts";
 import type { ObservationScopes } from "../domain/unit.ts";
 import { findBank, type MemoryDeps, type ResolvedBank, readableUid } from "../memory-deps.ts";
 import type { Document } from "../memory-store.ts";

@@ -5,7 +5,8 @@ import { countTokens, type TokenUsage } from "@memory-bank/models";
 import type { MemoryServiceService, RetainRequest } from "@memory-bank/proto/memory/v1/memory";
 import type { Rpc } from "@memory-bank/rpc";
 import { retainItemFromProto, usageToProto } from "../convert.ts";
-import { type RetainItem, retainBatch } from "../domain/retain/retain.ts";
+import { retainBatch } from "../domain/retain/retain.ts";
+import type { RetainItem } from "../domain/retain/retain-batch.ts";
 import { addUsage, noUsage } from "../domain/token-usage.ts";
 import { ensureBank, type MemoryDeps, narratorOf, type ResolvedBank } from "../memory-deps.ts";
 
