@@ -44,7 +44,6 @@ describe("memories", () => {
       date: "2026-02-10T00:00:00.000000Z",
       proof_count: 1,
       state: "valid",
-      consolidated_at: null,
       source_memory_ids: [],
       updated_at: dateTime,
     });
