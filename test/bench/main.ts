@@ -4,8 +4,10 @@ import { openEmbedder } from "@memory-bank/models";
 import autocannon from "autocannon";
 import { startProcess } from "../modes/process.ts";
 import { type Api, createApi } from "../support/api.ts";
+import { keysRows, keysSteps } from "./keys.ts";
 import { createProgress, median, printTable, quantile, type Row } from "./report.ts";
 import { benchQuestions, benchSentences } from "./sentences.ts";
+import { webhookRows, webhooksSteps } from "./webhooks.ts";
 
 /** Rounds are interleaved and medians taken, because the machine's speed drifts. */
 const rounds = 5;
@@ -13,8 +15,22 @@ const recallCallers = 16;
 const units = 5_000;
 const batch = 100;
 
-const progress = createProgress(rounds + 1 + 3 + 2);
-printTable([...(await gatewayRows()), ...(await retainRows()), ...(await recallRows())]);
+/** `pnpm bench keys webhooks` runs only the parts that it names. */
+const parts: Readonly<Record<string, { readonly steps: number; rows(): Promise<Row[]> }>> = {
+  gateway: { steps: rounds + 1, rows: gatewayRows },
+  retain: { steps: 3, rows: retainRows },
+  recall: { steps: 2, rows: recallRows },
+  keys: { steps: keysSteps, rows: () => keysRows(progress) },
+  webhooks: { steps: webhooksSteps, rows: () => webhookRows(progress) },
+};
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
+const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
+const chosen = wanted.map((name) => parts[name]!);
+const progress = createProgress(chosen.reduce((sum, { steps }) => sum + steps, 0));
+const rows: Row[] = [];
+for (const part of chosen) rows.push(...(await part.rows()));
+printTable(rows);
 
 /** Requests a second of an authenticated GET of one small record, against a bare Fastify route with the same body. */
 async function gatewayRows(): Promise<Row[]> {
