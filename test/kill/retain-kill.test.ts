@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKeyString } from "@memory-bank/auth";
 import { expect, test } from "vitest";
+import { runAdmin } from "../modes/admin.ts";
 import { type RunningService, startProcess } from "../modes/process.ts";
 import { type Api, createApi, eventually } from "../support/api.ts";
 import { isFullSize, seededRandom } from "../support/random.ts";
@@ -45,8 +46,12 @@ test(`asynchronous retains survive ${kills} kills at random moments: nothing los
     }
     service = await startProcess({ dataDir, ownerKey, env: { EMBEDDINGS_PROVIDER: "lexical" } });
     await judge(createApi({ url: service.url, key: ownerKey }), sent);
+    expect(await service.stop()).toBe(0);
+    service = undefined;
+    const verified = await runAdmin(["verify"], { DATA_DIR: dataDir });
+    expect(verified, verified.stdout + verified.stderr).toMatchObject({ code: 0 });
   } finally {
-    expect(await service?.stop()).toBe(0);
+    await service?.kill();
     rmSync(dataDir, { recursive: true, force: true });
   }
 });

@@ -5,3 +5,4 @@ export type { ReadOnlyValues } from "./domain/bank-config.ts";
 export type { ConfigFile } from "./domain/config-file.ts";
 export { type BankServiceDeps, createBankService } from "./service.ts";
 export { type BankStoreConfig, openBankStore } from "./store/open-bank-store.ts";
+export { requeuePurges } from "./store/sqlite/requeue-purges.ts";

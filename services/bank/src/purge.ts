@@ -14,7 +14,7 @@ const RETRY_DOUBLINGS_MAX = 6; // 64 s, past the cap
 
 /** The job that deletes what is left of a dead bank, everywhere. Adding it again while it waits brings it forward. */
 export function purgeJob(
-  bank: Bank,
+  bank: Pick<Bank, "bankUid" | "tenantId">,
   { id, nowUs, delayMs = 0 }: { readonly id: string; readonly nowUs: number; readonly delayMs?: number },
 ): NewJob {
   return {

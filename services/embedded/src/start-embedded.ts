@@ -96,6 +96,8 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
       embeddings_model: embedder.model,
     },
   });
+  // In process whatever the mesh is: what it holds at a stop is written after the sockets are closed.
+  const auditQueue = resources.use(createAuditQueue({ ...common, bank: mesh.client(BankInternalServiceService) }));
   const storage = resources.use(await openMemoryStore({ kind: "sqlite", file: inData("memory.sqlite") }, { bus, log, nowUs }));
   const { id: embedderId, dimensions } = embedder;
   const vectors = resources.use(
@@ -127,6 +129,7 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
     bank: { ...bankInternal, ...client(BankServiceService) },
     memory: { ...client(MemoryServiceService), ...client(MemoryInternalServiceService) },
     languageModel,
+    auditQueue,
     refreshConcurrency: config.reflect.refreshConcurrency,
   });
   // No webhook may call this process; its ports become known one by one.
@@ -158,8 +161,6 @@ export async function startEmbedded(config: Config<typeof embeddedConfig>, resou
   await reflectStorage.jobs.reclaimAll();
   for (const owner of await webhookStore.listOwners()) await webhookStore.releaseOwner(owner, nowUs());
 
-  // In process whatever the mesh is: what it holds at a stop is written after the sockets are closed.
-  const auditQueue = resources.use(createAuditQueue({ ...common, bank: mesh.client(BankInternalServiceService) }));
   const rpc = resources.use(
     await serve(services, {
       ...common,

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { createAuditQueue } from "@memory-bank/audit";
 import { describeConfig, loadConfig } from "@memory-bank/config";
 import type { Role } from "@memory-bank/context";
 import { eventBusConfigOf, openEventBus } from "@memory-bank/events";
@@ -36,10 +37,14 @@ await run(async (resources) => {
   const peer = (address: string) => resources.use(connect({ address, serviceToken: config.rpc.serviceToken }));
   const [auth, bank, memory] = [peer(config.peers.auth), peer(config.peers.bank), peer(config.peers.memory)];
 
+  const bankInternal = bank.client(BankInternalServiceService);
+  const auditQueue = resources.use(createAuditQueue({ bank: bankInternal, log, nowUs, newId }));
+
   const service = createReflectService({
     ...storage,
     bus,
-    bank: { ...bank.client(BankInternalServiceService), ...bank.client(BankServiceService) },
+    auditQueue,
+    bank: { ...bankInternal, ...bank.client(BankServiceService) },
     memory: { ...memory.client(MemoryServiceService), ...memory.client(MemoryInternalServiceService) },
     languageModel: await openLanguageModel(languageModelConfigOf(config.llm), { log, meter }),
     refreshConcurrency: config.reflect.refreshConcurrency,

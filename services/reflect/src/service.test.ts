@@ -421,6 +421,8 @@ describe("operations", () => {
       payload: { bank_id: bankId },
     });
     expect(record.errorMessage).not.toContain("secret");
+    await t.time.until(async () => t.audited.length === 1);
+    expect(t.audited[0]).toMatchObject({ response: undefined, metadata: { error: record.errorMessage } });
     expect(await t.api.getMentalModel(t.ctx, named("homes"))).toMatchObject({ content: "Generating content...", isStale: true });
     Object.assign(t.world.client, { recall: works });
     await t.api.retryOperation(t.ctx, operation(operationId));
@@ -428,6 +430,23 @@ describe("operations", () => {
     expect(await t.api.countOperations(t.ctx, { bankId })).toEqual({ byStatus: { completed: 1 } });
     await t.api.deleteOperation(t.ctx, operation(operationId));
     expect(await t.api.countOperations(t.ctx, { bankId })).toEqual({ byStatus: {} });
+  });
+
+  test("a refresh that ends leaves an entry in the audit log: how it ended, and what it was asked", async () => {
+    await using t = await startTestService();
+    t.world.add("Maria lives in Porto.");
+    const { operationId } = await t.api.createMentalModel(t.ctx, newModel());
+    await t.ended(operationId);
+    await t.time.until(async () => t.audited.length === 1);
+    const entry = { action: "refresh_mental_model", transport: "system", bankId, tenantId: "tenant" };
+    expect(t.audited).toMatchObject([
+      {
+        ...entry,
+        request: { mental_model_id: "homes" },
+        response: { status: "completed", operation_id: operationId },
+        metadata: {},
+      },
+    ]);
   });
 
   test("a waiting refresh can be cancelled, and goes with its model", async () => {

@@ -1,3 +1,4 @@
+import type { AuditQueue } from "@memory-bank/audit";
 import { systemContext } from "@memory-bank/context";
 import type { EventBus } from "@memory-bank/events";
 import { createJobRunner, type JobStore } from "@memory-bank/jobs";
@@ -15,6 +16,7 @@ import { operationHandlers } from "./handlers/operations.ts";
 import { reflectHandlers } from "./handlers/reflect.ts";
 import type { BankClient, MemoryClient, ReflectDeps } from "./reflect-deps.ts";
 import type { ReflectStore } from "./reflect-store.ts";
+import { auditRefresh } from "./refresh/audit-refresh.ts";
 import { refreshAfterConsolidation, refreshScheduled } from "./refresh/automatic-refresh.ts";
 import { runRefresh } from "./refresh/refresh-model.ts";
 
@@ -25,6 +27,8 @@ export interface ReflectServiceDeps {
   readonly bank: BankClient;
   readonly memory: MemoryClient;
   readonly languageModel: LanguageModel;
+  /** Where entries of refreshes go; none are left without it. */
+  readonly auditQueue?: Pick<AuditQueue, "add">;
   readonly log: Logger;
   readonly meter?: Meter;
   /** Wall clock in microseconds. */
@@ -51,6 +55,9 @@ export function createReflectService(given: ReflectServiceDeps): Service {
         concurrency: given.refreshConcurrency,
         handle: (job, run) => runRefresh(deps, background(run.signal), job, run),
       },
+    },
+    onEnded: async (job) => {
+      if (given.auditQueue) await auditRefresh({ jobs: given.jobs, queue: given.auditQueue, nowUs }, job);
     },
     now: nowUs,
     log,

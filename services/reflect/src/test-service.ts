@@ -2,7 +2,7 @@ import type { CallContext } from "@memory-bank/context";
 import type { DomainEvent, EventBus, Subscription } from "@memory-bank/events";
 import { createVirtualTime, type VirtualTime } from "@memory-bank/lifecycle";
 import type { LanguageModel } from "@memory-bank/models";
-import type { Directive } from "@memory-bank/proto/bank/v1/bank";
+import type { AuditEntry, Directive } from "@memory-bank/proto/bank/v1/bank";
 import { ReflectInternalServiceService, ReflectServiceService } from "@memory-bank/proto/reflect/v1/reflect";
 import { createInProcessMesh, type Rpc } from "@memory-bank/rpc";
 import { silentLogger } from "@memory-bank/telemetry";
@@ -47,6 +47,8 @@ export interface TestService extends AsyncDisposable {
   /** Bank configuration, read at every call. */
   readonly config: Record<string, unknown>;
   readonly storage: ReflectStorage;
+  /** What went to the audit log. */
+  readonly audited: AuditEntry[];
   /** Hands an event to the service as the bus would. */
   tell(payload: unknown): Promise<void>;
   /** Waits in virtual time until the operation is in one of these states. */
@@ -65,6 +67,7 @@ export async function startTestService({
   const time = createVirtualTime();
   const world = createMemoryWorld(time);
   const directives: Directive[] = [];
+  const audited: AuditEntry[] = [];
   const config: Record<string, unknown> = {};
   const storage = await openReflectStore({ kind: "sqlite", file: ":memory:" }, { nowUs: time.now });
   let id = 0;
@@ -90,6 +93,7 @@ export async function startTestService({
     ...storage,
     bus,
     languageModel,
+    auditQueue: { add: (entry) => void audited.push(entry) },
     log: silentLogger,
     nowUs: time.now,
     newId: () => `00000000-0000-4000-8000-${String(++id).padStart(12, "0")}`,
@@ -127,6 +131,7 @@ export async function startTestService({
     directives,
     config,
     storage,
+    audited,
     async tell(payload) {
       const event: DomainEvent = { id: `event-${++id}`, subject: subscription!.subject, payload, occurredAtUs: time.now() };
       await subscription!.handler(event, { attempt: 1, signal: ctx.signal });
