@@ -26,7 +26,7 @@ type Secrets = Map<string, string>;
 
 test("no key and no webhook secret is in logs, traces, metrics, audit entries or files, live, after kill -9 and after a stop", {
   timeout: 110_000,
-}, async () => {
+}, async ({ onTestFinished }) => {
   const traces: string[] = [];
   const collector = await listen((body) => void traces.push(body));
   const good = await listen(() => {});
@@ -38,7 +38,15 @@ test("no key and no webhook secret is in logs, traces, metrics, audit entries or
     WEBHOOK_ALLOWED_HOSTS: "127.0.0.1",
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector}`,
   };
-  const start = () => startProcess({ dataDir, env });
+  const started: RunningService[] = [];
+  const start = async () => {
+    const service = await startProcess({ dataDir, env });
+    started.push(service);
+    return service;
+  };
+  onTestFinished(async () => {
+    for (const service of started) await service.kill();
+  });
 
   const first = await start();
   const banner = /Owner key {2}(hsk_\w+)/.exec(first.output());

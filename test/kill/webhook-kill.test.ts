@@ -35,43 +35,46 @@ interface Delivery {
 
 test(`every acknowledged event survives ${killsMin} kills or more at random moments, whatever its receivers do`, {
   timeout: isFullSize ? 3_600_000 : 110_000,
-}, async () => {
+}, async ({ signal, onTestFinished }) => {
   const random = seededRandom("webhooks under kill -9");
   const dataDir = mkdtempSync(join(tmpdir(), "memory-bank-kill-"));
   const ownerKey = createKeyString();
   const receivers = await startReceivers(random);
   const sent: Sent[] = [];
   let service: RunningService | undefined;
-  let kills = 0;
-  try {
-    let webhookIds: ReadonlyMap<string, string> | undefined;
-    while (kills < killsMin || acknowledgedEvents(sent) < eventsMin) {
-      service = await startProcess({ dataDir, ownerKey, env });
-      const api = createApi({ url: service.url, key: ownerKey });
-      webhookIds ??= await register(api, receivers);
-      const load = new AbortController();
-      const running = Array.from({ length: callers }, () => keepRetaining(api, sent, random, load.signal));
-      // One process in four dies while it warms up; the others live until they have acknowledged something, and on.
-      const before = acknowledgedEvents(sent);
-      if (kills % 4 !== 3) await eventually("a call is answered", async () => acknowledgedEvents(sent) > before);
-      await new Promise((resolve) => setTimeout(resolve, random.int(5, aliveMsMax)));
-      await service.kill();
-      kills++;
-      load.abort();
-      await Promise.all(running);
-    }
-    service = await startProcess({ dataDir, ownerKey, env });
-    const api = createApi({ url: service.url, key: ownerKey });
-    const events = await settledEvents(api, sent);
-    for (const [kind, receiver] of receivers) await judge(api, kind, webhookIds!.get(kind)!, receiver, events);
-    console.log(
-      `${kills} kills, ${acknowledgedEvents(sent)} events acknowledged, ${events.size} in all, ${receivers.size} receivers`,
-    );
-  } finally {
-    await service?.kill(); // does nothing after the stop above
+  // Also after a timeout, which would leave a process behind.
+  onTestFinished(async () => {
+    await service?.kill();
     for (const receiver of receivers.values()) receiver[Symbol.dispose]();
     rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  let webhookIds: ReadonlyMap<string, string> | undefined;
+  let kills = 0;
+  while (kills < killsMin || acknowledgedEvents(sent) < eventsMin) {
+    signal.throwIfAborted();
+    service = await startProcess({ dataDir, ownerKey, env });
+    const api = createApi({ url: service.url, key: ownerKey });
+    webhookIds ??= await register(api, receivers);
+    const load = new AbortController();
+    const running = Array.from({ length: callers }, () => keepRetaining(api, sent, random, load.signal));
+    // One process in four dies while it warms up; the others live until they have acknowledged something, and on.
+    const before = acknowledgedEvents(sent);
+    if (kills % 4 !== 3) await eventually("a call is answered", async () => acknowledgedEvents(sent) > before);
+    await new Promise((resolve) => setTimeout(resolve, random.int(5, aliveMsMax)));
+    await service.kill();
+    kills++;
+    load.abort();
+    await Promise.all(running);
   }
+  service = await startProcess({ dataDir, ownerKey, env });
+  const api = createApi({ url: service.url, key: ownerKey });
+  const events = await settledEvents(api, sent);
+  for (const [kind, receiver] of receivers) await judge(api, kind, webhookIds!.get(kind)!, receiver, events);
+  expect(await service.stop()).toBe(0);
+  console.log(
+    `${kills} kills, ${acknowledgedEvents(sent)} events acknowledged, ${events.size} in all, ${receivers.size} receivers`,
+  );
 });
 
 const acknowledgedEvents = (sent: readonly Sent[]) =>
