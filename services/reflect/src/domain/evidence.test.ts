@@ -42,6 +42,24 @@ test("an answer is held when a memory says enough of what is asked, in words or 
   expect(holds("Where does Maria live?")).toBe(false);
 });
 
+test("a question and a memory meet in words of one meaning", () => {
+  for (const [query, text] of [
+    ["What does Alice like?", "Alice loves Python."],
+    ["Which music does Tom dislike?", "Tom hates techno music."],
+    ["Where does Maria live?", "Maria moved to Porto."],
+    ["Where does Ben work?", "Ben joined Globex."],
+    ["What is the name of Ada's cat?", "Ada has a cat called Biscuit."],
+  ]) {
+    expect(holds(query!, memory(text!, 0)), query).toBe(true);
+  }
+  expect(holds("What does Alice like?", memory("Alice hates Python.", 0))).toBe(false);
+  expect(holds("Where does Alice work?", memory("Alice lives in Porto.", 0))).toBe(false);
+});
+
+test("what others do is no answer about the one who is named", () => {
+  expect(holds("Where does Tom live?", memory("Alice lives in Berlin.", 0.1), memory("Tom plays chess.", 0.1))).toBe(false);
+});
+
 test("an observation fits a question when one of its sources does", () => {
   const old = memory("I live in Berlin.");
   const { isRelated } = judgeEvidence("Where do I live?", [old, memory("Tom likes tea.", 0.1)]);

@@ -1,4 +1,5 @@
 import { contentWords, namesIn } from "./content-words.ts";
+import { speaksOf } from "./word-classes.ts";
 
 /** A retrieved memory as far as the judgement needs it. */
 export interface Candidate {
@@ -41,9 +42,12 @@ export function judgeEvidence(query: string, candidates: readonly Candidate[]): 
   const wanted = [...words].filter((word) => !knownNames.has(word));
   const ownStrength = (candidate: Candidate): number => {
     const own = wordsOf(candidate);
-    const covered = wanted.length === 0 ? 1 : wanted.filter((word) => own.has(word)).length / wanted.length;
-    // A memory that was found by its words alone has no cosine; its words then speak for its meaning, too.
-    return (candidate.semantic ?? covered / 2) + COVERAGE_WEIGHT * covered;
+    const covered = wanted.length === 0 ? 1 : wanted.filter((word) => speaksOf(own, word)).length / wanted.length;
+    // Words speak for the meaning, too, where the cosine says less: a memory found by words alone has none, and hashed words have a
+    // poor one. Not those of a memory about others than the question names: "live" in it says nothing about Maria's home.
+    const isAboutNamed = knownNames.size === 0 || [...knownNames].some((name) => own.has(name));
+    const byWords = isAboutNamed || candidate.semantic === undefined ? covered / 2 : 0;
+    return Math.max(candidate.semantic ?? 0, byWords) + COVERAGE_WEIGHT * covered;
   };
   const strengths = new Map(candidates.map((candidate) => [candidate.id, ownStrength(candidate)]));
   // What is drawn from a memory that fits the question fits it, too: "I moved to Porto" took the place of "I live in Berlin".
