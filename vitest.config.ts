@@ -18,7 +18,10 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["{gateway,services,proto}/**/*.test.ts", "test/{cluster,kill,property,fuzz,support,docs,helm}/**/*.test.ts"],
+          include: [
+            "{gateway,services,proto}/**/*.test.ts",
+            "test/{cluster,kill,property,fuzz,support,docs,helm,eval}/**/*.test.ts",
+          ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
