@@ -3,7 +3,7 @@ import { createInProcessBus } from "@memory-bank/events";
 import { createClock } from "@memory-bank/lifecycle";
 import { createMemoryService, openMemoryStore, openVectorIndex } from "@memory-bank/memory";
 import { openEmbedder } from "@memory-bank/models";
-import { MemoryServiceService, type RetainItem } from "@memory-bank/proto/memory/v1/memory";
+import { MemoryInternalServiceService, MemoryServiceService, type RetainItem } from "@memory-bank/proto/memory/v1/memory";
 import { createInProcessMesh, type Rpc } from "@memory-bank/rpc";
 import { silentLogger } from "@memory-bank/telemetry";
 import { expect, test } from "vitest";
@@ -63,6 +63,7 @@ async function startMemory() {
   return {
     store: storage.store,
     client: mesh.client(MemoryServiceService),
+    internal: mesh.client(MemoryInternalServiceService),
     async [Symbol.asyncDispose]() {
       await service.stop();
       await vectors[Symbol.asyncDispose]();
@@ -246,6 +247,9 @@ test(
         if (name !== "consolidate") continue;
         observations += (await memory.store.stats(bank.bankId)).nodesByType.get("observation") ?? 0;
       }
+      // The command that looks for damage finds none in what only the service has written.
+      const { disagreements } = await memory.internal.verifyBanks(ctx(), { tenantId: "t", bankId: bank.bankId, repair: false });
+      expect(disagreements, `history ${history} of seed ${random.seed}, after:\n${trail.join("\n")}`).toEqual([]);
       const stats = await memory.store.stats(bank.bankId);
       for (const byType of stats.links.values()) for (const type of byType.keys()) links.add(type);
     }

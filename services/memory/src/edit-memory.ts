@@ -42,7 +42,7 @@ export function editMemory(
       const [vector] = await deps.embedder.embed([read.embeddedText], { signal, purpose: "document" });
       await vectors.upsert(bank.bankUid, [{ unitId: before.unitId, vector: vector!, family }]);
       const entities = await resolveEntities(deps, bank, request, after, read.entities);
-      await store.editUnit({
+      const committed = await store.editUnit({
         ...contentOf(request),
         ...baseOf(deps, bank, before),
         state: "valid",
@@ -52,7 +52,9 @@ export function editMemory(
         searchTokens: searchTokens(after.text, after.context, entities?.names ?? before.entities.map((entity) => entity.name)),
         ...(entities ? { entities } : {}),
       });
-      deps.wake();
+      // Its observations went; the unit itself was taken out and brought back.
+      const gone = committed.removedUnitIds.filter((unitId) => unitId !== before.unitId);
+      await afterRemoval(deps, bank, gone);
     }
     return (await store.findUnit(bank.bankUid, request.memoryId))!;
   });
