@@ -1,7 +1,7 @@
 import type { CallContext } from "@memory-bank/context";
 import { createInProcessBus } from "@memory-bank/events";
 import { createClock } from "@memory-bank/lifecycle";
-import { type Embedder, openEmbedder } from "@memory-bank/models";
+import { type Embedder, type LanguageModel, openEmbedder } from "@memory-bank/models";
 import { Budget } from "@memory-bank/proto/common/v1/common";
 import { MemoryInternalServiceService, MemoryServiceService, type RetainItem } from "@memory-bank/proto/memory/v1/memory";
 import { createInProcessMesh } from "@memory-bank/rpc";
@@ -36,10 +36,13 @@ export interface TestServiceOptions {
   readonly folder?: string;
   /** Members of the banks' configuration that differ. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Stands beside the rules; a bank asks it when its `llm_provider` is `openai`. */
+  readonly languageModel?: LanguageModel;
 }
 
 /** The memory service over real parts; a bank's uid is `uid-<bank id>`. Its jobs run once it is started. */
-export async function startTestService({ wrap = (embedder) => embedder, folder, config: changes }: TestServiceOptions = {}) {
+export async function startTestService(options: TestServiceOptions = {}) {
+  const { wrap = (embedder) => embedder, folder, config: changes, languageModel } = options;
   const file = (name: string) => (folder === undefined ? ":memory:" : `${folder}/${name}.sqlite`);
   const log = silentLogger;
   const nowUs = createClock();
@@ -67,6 +70,7 @@ export async function startTestService({ wrap = (embedder) => embedder, folder, 
   const service = createMemoryService({
     ...storage,
     ...{ vectors, embedder, bank, log, nowUs, newId },
+    ...(languageModel ? { languageModel } : {}),
     owner: "test",
     recallIndexBytesMax: 1e9,
     retainConcurrency: 2,
