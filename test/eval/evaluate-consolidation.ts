@@ -7,6 +7,7 @@ import { MemoryServiceService, type MemoryUnit, type RetainItem } from "@memory-
 import { createInProcessMesh, type Rpc } from "@memory-bank/rpc";
 import { silentLogger } from "@memory-bank/telemetry";
 import type { ConsolidationCase } from "./consolidation-cases.ts";
+import type { Embeddings } from "./evaluate-questions.ts";
 
 export interface ConsolidationFigures {
   readonly cases: number;
@@ -32,8 +33,11 @@ const startUs = Date.UTC(2026, 0, 5, 9) * 1000;
 const waitMs = 10_000;
 
 /** Tells each case to a bank of its own, note by note or all at once, and compares what the bank then knows. */
-export async function evaluateConsolidation(cases: readonly ConsolidationCase[]): Promise<ConsolidationFigures> {
-  await using bank = await openBanks();
+export async function evaluateConsolidation(
+  cases: readonly ConsolidationCase[],
+  embeddings: Embeddings,
+): Promise<ConsolidationFigures> {
+  await using bank = await openBanks(embeddings);
   const sum = { right: 0, claimed: 0, wanted: 0, merged: 0, groups: 0, observations: 0, duplicates: 0, invented: 0, unstable: 0 };
   const mistakes: string[] = [];
   for (const [i, one] of cases.entries()) {
@@ -97,12 +101,12 @@ interface Outcome {
 }
 
 /** The memory service over real parts in memory. */
-async function openBanks() {
+async function openBanks(embeddings: Embeddings) {
   const log = silentLogger;
   const nowUs = createClock();
   const bus = createInProcessBus({ log });
   const storage = await openMemoryStore({ kind: "sqlite", file: ":memory:" }, { bus, log, nowUs });
-  const embedder = await openEmbedder({ kind: "lexical" });
+  const embedder = await openEmbedder({ kind: embeddings });
   const { id: embedderId, dimensions } = embedder;
   const vectors = await openVectorIndex({ kind: "sqlite", file: ":memory:", embedderId, dimensions });
   const memory = createMemoryService({
@@ -172,6 +176,7 @@ async function openBanks() {
     async [Symbol.asyncDispose]() {
       await memory.stop();
       await vectors[Symbol.asyncDispose]();
+      await embedder[Symbol.asyncDispose]();
       await storage[Symbol.asyncDispose]();
     },
   };

@@ -37,7 +37,7 @@ test("a change of mind and two things that are not one are told apart", async ()
     },
     { kind: "unrelated", notes: ["I have a dog.", "I have a cat."], outdated: [], together: [] },
   ] as const;
-  expect(await evaluateConsolidation(cases)).toMatchObject({
+  expect(await evaluateConsolidation(cases, "lexical")).toMatchObject({
     supersedePrecision: 1,
     supersedeRecall: 1,
     mergeRecall: 1,

@@ -20,8 +20,8 @@ for (const [name, cases] of [
   ["written", writtenCases],
   ["generated", generatedCases()],
 ] as const) {
-  const figures = await evaluateConsolidation(cases);
-  const what = (figure: string) => `consolidation, ${figures.cases} ${name} cases: ${figure}`;
+  const figures = await evaluateConsolidation(cases, embeddings);
+  const what = (figure: string) => `${figures.cases} ${name} cases of consolidation, ${embeddings}: ${figure}`;
   rows.push(
     atLeast(what("precision of superseding"), figures.supersedePrecision, 0.95),
     atLeast(what("recall of superseding"), figures.supersedeRecall, 0.8),
