@@ -7,6 +7,7 @@ import { type Api, createApi } from "../support/api.ts";
 import { keysRows, keysSteps } from "./keys.ts";
 import { createProgress, median, printTable, quantile, type Row } from "./report.ts";
 import { benchQuestions, benchSentences } from "./sentences.ts";
+import { thinkingRows, thinkingSteps } from "./thinking.ts";
 import { webhookRows, webhooksSteps } from "./webhooks.ts";
 
 /** Rounds are interleaved and medians taken, because the machine's speed drifts. */
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, { readonly steps: number; rows(): Promise<R
   gateway: { steps: rounds + 1, rows: gatewayRows },
   retain: { steps: 3, rows: retainRows },
   recall: { steps: 2, rows: recallRows },
+  thinking: { steps: thinkingSteps, rows: () => thinkingRows(progress) },
   keys: { steps: keysSteps, rows: () => keysRows(progress) },
   webhooks: { steps: webhooksSteps, rows: () => webhookRows(progress) },
 };
